@@ -1,0 +1,26 @@
+"""Identifiers. All ids are made in Python, so that a row's id is known before it is written."""
+
+from __future__ import annotations
+
+import os
+import time
+from uuid import UUID
+
+
+def new_id() -> UUID:
+    """A UUID version 7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits; sorts by age."""
+    millis = time.time_ns() // 1_000_000
+    raw = bytearray(millis.to_bytes(6, "big") + os.urandom(10))
+    raw[6] = (raw[6] & 0x0F) | 0x70
+    raw[8] = (raw[8] & 0x3F) | 0x80
+    return UUID(bytes=bytes(raw))
+
+
+def organization_wire_id(id_: UUID) -> str:
+    """The opaque string clients see for an organisation."""
+    return f"org_{id_.hex}"
+
+
+def project_wire_id(id_: UUID) -> str:
+    """The opaque string clients see for a project."""
+    return f"proj_{id_.hex}"
