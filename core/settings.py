@@ -29,16 +29,21 @@ class Settings(BaseSettings):
     collection: str = Field("memlane", description="Prefix of collection names in Qdrant.")
 
     llm_base_url: str | None = Field(
-        None, validation_alias=AliasChoices("MEMLANE_LLM_BASE_URL", "OPENAI_BASE_URL"),
-        description="OpenAI-compatible chat endpoint; unset with no key = rule-based extractor.")
+        None,
+        validation_alias=AliasChoices("MEMLANE_LLM_BASE_URL", "OPENAI_BASE_URL"),
+        description="OpenAI-compatible chat endpoint; unset with no key = rule-based extractor.",
+    )
     llm_api_key: SecretStr | None = Field(
-        None, validation_alias=AliasChoices("MEMLANE_LLM_API_KEY", "OPENAI_API_KEY"),
-        description="Key of the chat endpoint.")
+        None,
+        validation_alias=AliasChoices("MEMLANE_LLM_API_KEY", "OPENAI_API_KEY"),
+        description="Key of the chat endpoint.",
+    )
     llm_model: str = Field("gpt-5-mini", description="Chat model.")
     llm_timeout: float = Field(60.0, gt=0, description="Total deadline of one chat call, seconds.")
     llm_window_tokens: int = Field(6000, ge=256, description="Longest window of conversation in one call.")
     embedder_base_url: str | None = Field(
-        None, description="OpenAI-compatible embeddings endpoint; unset = built-in multilingual-e5-small.")
+        None, description="OpenAI-compatible embeddings endpoint; unset = built-in multilingual-e5-small."
+    )
     embedder_api_key: SecretStr | None = Field(None, description="Key of the embeddings endpoint.")
     embedder_model: str = Field("text-embedding-3-small", description="Embedding model of that endpoint.")
     embedder_dims: int | None = Field(None, ge=1, description="Dimensions; unset = probed.")
