@@ -1,1 +1,1 @@
-"""The composition root: the only place that chooses adapters and the only reader of settings below the entry points."""
+"""The composition root: the only place that chooses adapters, and the only reader of settings inside core."""

@@ -1,6 +1,6 @@
 """The filter grammar (contract §5) as an abstract syntax tree.
 
-Parsed once, then compiled to SQL (listing, deletes), to Qdrant (search) and evaluated in Python (the oracle of tests).
+Parsed once, then compiled to SQL (listing, deletes) and to Qdrant (search), and evaluated in Python (the oracle).
 """
 
 from __future__ import annotations
