@@ -1,0 +1,43 @@
+"""The port of the database: transactions, and the stores inside one.
+
+A service opens a transaction, works on its stores and commits by leaving the block; an exception rolls back.
+`transaction(project)` runs as the application role under row-level security, `operations()` as the
+operations role (claims, sweeps, heartbeats, key lookup), which sees every project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+
+class DatabaseUnavailable(Exception):
+    """PostgreSQL cannot be reached; a transaction that was open has not committed, as far as is known."""
+
+
+class Database(Protocol):
+    """Stores are reached as attributes of what the context managers give; see adapters/sql/database.py."""
+
+    def transaction(self, project_id: UUID) -> AbstractContextManager[Any]: ...
+
+    def operations(self) -> AbstractContextManager[Any]: ...
+
+
+@dataclass(frozen=True)
+class LaneRef:
+    """A lane of a project; `fence` proves a worker's lease on it (None: none held)."""
+
+    project_id: UUID
+    lane_key: str
+    fence: int | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A taken lease, and the open events to be worked under it, in sequence."""
+
+    lane: LaneRef
+    event_ids: Sequence[UUID]
