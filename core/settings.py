@@ -49,8 +49,8 @@ class Settings(BaseSettings):
     embedder_dims: int | None = Field(None, ge=1, description="Dimensions; unset = probed.")
     embedder_timeout: float = Field(30.0, gt=0, description="Total deadline of one embeddings call, seconds.")
     rerank_base_url: str | None = Field(None, description="Cohere-shaped /rerank endpoint.")
-    rerank_api_key: SecretStr | None = None
-    rerank_model: str = "rerank"
+    rerank_api_key: SecretStr | None = Field(None, description="Key of the rerank endpoint.")
+    rerank_model: str = Field("rerank", description="Model of the rerank endpoint.")
     fetch_urls: bool = Field(False, description="Fetch remote URLs in message parts.")
 
     workers: int = Field(1, ge=0, le=64, description="Ingest worker processes.")
@@ -63,13 +63,17 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(2 * 1024 * 1024, ge=1024, description="Largest request body.")
     rate_limit_per_minute: int = Field(6000, ge=0, description="Requests a minute per key; 0 = unlimited.")
     search_permits: int = Field(8, ge=1, description="Searches at once in one API process.")
-    strict_scoping: bool = Field(True, description="Unmentioned entity fields must be null (design §7).")
-    webhook_allow_private: Literal["none", "loopback", "private"] = "none"
-    webhook_retry_schedule: str = "0,5,300,1800,7200,18000,36000,36000"
+    strict_scoping: bool = Field(True, description="Entity fields a filter leaves out must be null.")
+    webhook_allow_private: Literal["none", "loopback", "private"] = Field(
+        "none", description="Which non-public addresses webhooks may call: none, loopback or private."
+    )
+    webhook_retry_schedule: str = Field(
+        "0,5,300,1800,7200,18000,36000,36000", description="Delays after each failed delivery, seconds."
+    )
     secret_key: SecretStr | None = Field(None, description="Encrypts webhook secrets at rest.")
 
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    log_format: Literal["json", "console"] = "json"
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Quietest level logged.")
+    log_format: Literal["json", "console"] = Field("json", description="json, or console for people.")
     crash_at: str | None = Field(None, description="Test only: name:n ends the process at that crash point.")
 
     @field_validator("database_url")
