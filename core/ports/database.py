@@ -18,6 +18,14 @@ class DatabaseUnavailable(Exception):
     """PostgreSQL cannot be reached; a transaction that was open has not committed, as far as is known."""
 
 
+class TransactionConflict(Exception):
+    """Rolled back because of a deadlock or a lock that did not come; the same work can be tried again."""
+
+
+class UniqueViolation(Exception):
+    """A unique index refused a row: somebody else was first."""
+
+
 class Database(Protocol):
     """Stores are reached as attributes of what the context managers give; see adapters/sql/database.py."""
 

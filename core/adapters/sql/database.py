@@ -1,0 +1,136 @@
+"""Transactions over SQLAlchemy and psycopg 3: roles, the project of a transaction, and what errors mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, create_engine, exc, text
+
+from core.adapters.sql.event_store import SqlEventStore
+from core.adapters.sql.lane_store import SqlLaneStore
+from core.adapters.sql.memory_store import SqlMemoryStore
+from core.adapters.sql.ops_store import SqlOpsStore
+from core.adapters.sql.project_store import SqlProjectStore
+from core.adapters.sql.projection_store import SqlProjectionStore
+from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
+
+_SET_PROJECT = text("SELECT set_config('memlane.project', :project, true)")
+_CONFLICTS = ("40P01", "40001", "55P03")  # deadlock, serialization failure, lock not available
+
+
+@dataclass(frozen=True)
+class PoolOptions:
+    """`size` connections per role; `idle_in_transaction` seconds end a stopped worker's transaction."""
+
+    size: int = 8
+    wait: float = 5.0
+    statement_timeout: float = 30.0
+    lock_timeout: float = 10.0
+    idle_in_transaction: float = 60.0
+
+
+class SqlTransaction:
+    """The stores of one open transaction; every store works on the same connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    @cached_property
+    def events(self) -> SqlEventStore:
+        return SqlEventStore(self.connection)
+
+    @cached_property
+    def lanes(self) -> SqlLaneStore:
+        return SqlLaneStore(self.connection)
+
+    @cached_property
+    def memories(self) -> SqlMemoryStore:
+        return SqlMemoryStore(self.connection)
+
+    @cached_property
+    def projections(self) -> SqlProjectionStore:
+        return SqlProjectionStore(self.connection)
+
+    @cached_property
+    def projects(self) -> SqlProjectStore:
+        return SqlProjectStore(self.connection)
+
+    @cached_property
+    def ops(self) -> SqlOpsStore:
+        return SqlOpsStore(self.connection)
+
+
+class SqlDatabase:
+    """Implements core.ports.database.Database; one pool for each of the two roles."""
+
+    def __init__(self, url: str, options: PoolOptions | None = None) -> None:
+        self._options = options or PoolOptions()
+        self._app = self._engine(url, "memlane_app")
+        self._ops = self._engine(url, "memlane_ops")
+
+    def _engine(self, url: str, role: str) -> Engine:
+        chosen = self._options
+        settings = {
+            "role": role,
+            "statement_timeout": int(chosen.statement_timeout * 1000),
+            "lock_timeout": int(chosen.lock_timeout * 1000),
+            "idle_in_transaction_session_timeout": int(chosen.idle_in_transaction * 1000),
+            "timezone": "UTC",
+            "application_name": role,
+        }
+        return create_engine(
+            url,
+            pool_size=chosen.size,
+            max_overflow=0,
+            pool_timeout=chosen.wait,
+            pool_pre_ping=False,
+            connect_args={
+                "connect_timeout": 5,
+                "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
+                "prepare_threshold": 3,
+            },
+        )
+
+    @contextmanager
+    def transaction(self, project_id: UUID) -> Iterator[SqlTransaction]:
+        """A transaction of the application role, confined to one project; commits on leaving."""
+        with _errors(), self._app.begin() as connection:
+            connection.execute(_SET_PROJECT, {"project": str(project_id)})
+            yield SqlTransaction(connection)
+
+    @contextmanager
+    def operations(self) -> Iterator[SqlTransaction]:
+        """A transaction of the operations role, which sees every project; commits on leaving."""
+        with _errors(), self._ops.begin() as connection:
+            yield SqlTransaction(connection)
+
+    def forget_connections(self) -> None:
+        """After a lost server: no pooled connection is trusted any more."""
+        self._app.dispose()
+        self._ops.dispose()
+
+    def close(self) -> None:
+        self._app.dispose()
+        self._ops.dispose()
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Driver errors that callers can act on become the port's; all others are bugs and pass unchanged."""
+    try:
+        yield
+    except exc.TimeoutError as error:
+        raise DatabaseUnavailable("no database connection became free in time") from error
+    except exc.IntegrityError as error:
+        raise UniqueViolation(str(error.orig)) from error
+    except exc.DBAPIError as error:
+        state = getattr(error.orig, "sqlstate", None)
+        if state in _CONFLICTS:
+            raise TransactionConflict(str(error.orig)) from error
+        if error.connection_invalidated or state is None or state[:2] in ("08", "57", "53") or state == "25P03":
+            raise DatabaseUnavailable(str(error.orig)) from error
+        raise

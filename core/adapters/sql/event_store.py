@@ -1,0 +1,139 @@
+"""The named, guarded transitions of an event (domain/events.py). Nobody else writes `events.state`.
+
+Each updates only where state and fence still match; False means superseded, which is not an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Connection, text
+
+from core.domain.scope import Scope
+from core.domain.work import EventWork, NewEvent
+from core.ports.database import LaneRef
+
+_ENTITIES = text("""
+INSERT INTO scope_entities AS s (project_id, type, name, created_at, updated_at)
+SELECT :project, e.type, e.name, now(), now()
+FROM unnest(CAST(:types AS text[]), CAST(:names AS text[])) AS e(type, name)
+ON CONFLICT (project_id, type, name) DO UPDATE SET updated_at = now() WHERE s.updated_at < now() - interval '1 minute'
+""")
+_ACCEPT = text("""
+WITH lane AS (
+  INSERT INTO lanes AS l (project_id, lane_key, next_seq, next_position) VALUES (:project, :lane, 2, :messages)
+  ON CONFLICT (project_id, lane_key) DO UPDATE
+  SET next_seq = l.next_seq + 1, next_position = l.next_position + :messages
+  RETURNING next_seq - 1 AS seq, next_position - :messages AS position
+)
+INSERT INTO events (id, project_id, event_type, state, lane_key, seq, position, user_id, agent_id, app_id, run_id,
+                    payload, source, due_at, created_at, updated_at)
+SELECT :id, :project, :type, 'accepted', :lane, lane.seq, lane.position, :user_id, :agent_id, :app_id, :run_id,
+       CAST(:payload AS jsonb), :source, now(), now(), now() FROM lane
+""")
+_BEGIN = text("""
+UPDATE events SET state = 'claimed', fence = :fence, crashes = crashes + 1, updated_at = clock_timestamp(),
+  started_at = coalesce(started_at, clock_timestamp())
+WHERE id = :id AND project_id = :project AND state IN ('accepted', 'retrying', 'claimed')
+RETURNING id, project_id, event_type, lane_key, seq, position, user_id, agent_id, app_id, run_id, payload, tries,
+  crashes - 1 AS crashes, created_at
+""")
+_COMMIT = text("""
+UPDATE events SET state = 'committed', crashes = crashes - 1, committed_at = clock_timestamp(),
+  updated_at = clock_timestamp(), error = NULL, results = CAST(:results AS jsonb),
+  outcomes = CAST(:outcomes AS jsonb), reason = :reason, usage = CAST(:usage AS jsonb)
+WHERE id = :id AND state = 'claimed' AND fence = :fence
+""")
+_PROJECT = text("""
+UPDATE events SET state = 'projected', completed_at = clock_timestamp(), updated_at = clock_timestamp()
+WHERE id = ANY(:ids) AND state = 'committed' RETURNING id
+""")
+_RETRY = text("""
+UPDATE events SET state = 'retrying', crashes = crashes - 1, tries = tries + 1, updated_at = clock_timestamp(),
+  due_at = clock_timestamp() + :after * interval '1 s', error = CAST(:error AS jsonb)
+WHERE id = :id AND state = 'claimed' AND fence = :fence
+""")
+_HAND_BACK = text("""
+UPDATE events SET state = 'accepted', crashes = crashes - 1, updated_at = clock_timestamp()
+WHERE id = :id AND state = 'claimed' AND fence = :fence
+""")
+_FAIL = text("""
+UPDATE events SET state = 'failed', crashes = crashes - 1, error = CAST(:error AS jsonb), results = '[]',
+  outcomes = coalesce(CAST(:outcomes AS jsonb), outcomes),
+  completed_at = clock_timestamp(), updated_at = clock_timestamp()
+WHERE id = :id AND state = 'claimed' AND fence = :fence
+""")
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else orjson.dumps(value).decode()
+
+
+class SqlEventStore:
+    """Transitions of single events; reads for the API live in event_reads.py."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def accept(self, project_id: UUID, event: NewEvent) -> None:
+        """Write the event with the next sequence of its lane, and make its scope's entities known."""
+        entities = list(event.scope.entities())
+        if entities:
+            params = {"project": project_id, "types": [t for t, _ in entities], "names": [n for _, n in entities]}
+            self._connection.execute(_ENTITIES, params)
+        self._connection.execute(
+            _ACCEPT,
+            {
+                "id": event.id,
+                "project": project_id,
+                "type": event.event_type,
+                "lane": event.scope.key,
+                "messages": event.messages,
+                "payload": _json(event.payload),
+                "source": event.source,
+                **event.scope.as_dict(),
+            },
+        )
+
+    def begin(self, lane: LaneRef, event_id: UUID) -> EventWork | None:
+        """accepted | retrying | claimed (by a lost worker) → claimed. Counts a crash until the work reports."""
+        params = {"id": event_id, "project": lane.project_id, "fence": lane.fence}
+        row = self._connection.execute(_BEGIN, params).mappings().first()
+        if row is None:
+            return None
+        fields = {name: row[name] for name in EventWork.__dataclass_fields__ if name != "scope"}
+        return EventWork(scope=Scope.of(dict(row)), **fields)
+
+    def commit(self, lane: LaneRef, event_id: UUID, done: dict[str, Any]) -> bool:
+        """claimed → committed, with `results`, `outcomes`, `reason`, `usage` of `done`."""
+        params = {
+            "id": event_id,
+            "fence": lane.fence,
+            "results": _json(done["results"]),
+            "outcomes": _json(done["outcomes"]),
+            "reason": done["reason"],
+            "usage": _json(done["usage"]),
+        }
+        return self._connection.execute(_COMMIT, params).rowcount == 1
+
+    def project(self, event_ids: list[UUID]) -> list[UUID]:
+        """committed → projected (SUCCEEDED); returns the events that were moved."""
+        return [row.id for row in self._connection.execute(_PROJECT, {"ids": event_ids})]
+
+    def retry(self, lane: LaneRef, event_id: UUID, after: float, error: dict[str, Any]) -> bool:
+        """claimed → retrying, due `after` seconds from now."""
+        params = {"id": event_id, "fence": lane.fence, "after": after, "error": _json(error)}
+        return self._connection.execute(_RETRY, params).rowcount == 1
+
+    def hand_back(self, lane: LaneRef, event_id: UUID) -> bool:
+        """claimed → accepted, by a stopping worker."""
+        return self._connection.execute(_HAND_BACK, {"id": event_id, "fence": lane.fence}).rowcount == 1
+
+    def fail(
+        self, lane: LaneRef, event_id: UUID, error: dict[str, Any], outcomes: list[dict[str, Any]] | None = None
+    ) -> bool:
+        """claimed → failed, with an error of the catalogue."""
+        params = {"id": event_id, "fence": lane.fence, "error": _json(error), "outcomes": _json(outcomes)}
+        return self._connection.execute(_FAIL, params).rowcount == 1

@@ -1,0 +1,129 @@
+"""Lanes and leases: who works on which lane. Database time everywhere."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from core.ports.database import LaneRef
+
+_OPEN = "('accepted', 'claimed', 'retrying', 'committed')"
+
+# The lane whose project holds the fewest live leases, then the one with the oldest due event. A lane is due
+# when its lowest open event is due and nobody holds a live lease on it.
+_NEXT = text(f"""
+WITH RECURSIVE busy AS (
+  SELECT project_id, lane_key FROM leases WHERE expires_at > now()
+), working AS (
+  (SELECT project_id FROM events WHERE state IN {_OPEN} ORDER BY project_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT e.project_id FROM events e WHERE e.state IN {_OPEN} AND e.project_id > working.project_id
+          ORDER BY e.project_id LIMIT 1)
+  FROM working WHERE working.project_id IS NOT NULL
+), due AS (
+  SELECT head.*, (SELECT count(*) FROM busy b WHERE b.project_id = w.project_id) AS live
+  FROM working w CROSS JOIN LATERAL (
+    SELECT e.project_id, e.lane_key, e.due_at FROM events e
+    WHERE e.project_id = w.project_id AND e.state IN {_OPEN} AND e.due_at <= now()
+      AND NOT EXISTS (SELECT FROM busy b WHERE b.project_id = e.project_id AND b.lane_key = e.lane_key)
+      AND NOT EXISTS (SELECT FROM events f WHERE f.project_id = e.project_id AND f.lane_key = e.lane_key
+                      AND f.seq < e.seq AND f.state IN {_OPEN} AND f.due_at > now())
+    ORDER BY e.due_at LIMIT 4) head
+  WHERE w.project_id IS NOT NULL
+)
+SELECT l.project_id, l.lane_key FROM due JOIN lanes l USING (project_id, lane_key)
+ORDER BY due.live, due.due_at LIMIT 1 FOR UPDATE OF l SKIP LOCKED
+""")
+
+_TAKE = text("""
+INSERT INTO leases AS l (project_id, lane_key, owner, fence, taken_at, expires_at)
+VALUES (:project, :lane, :owner, nextval('fences'), clock_timestamp(), clock_timestamp() + :seconds * interval '1 s')
+ON CONFLICT (project_id, lane_key) DO UPDATE
+SET owner = excluded.owner, fence = excluded.fence, taken_at = excluded.taken_at, expires_at = excluded.expires_at
+WHERE l.expires_at <= now()
+RETURNING fence
+""")
+
+# A lost worker's events: its crash stays counted, unless the database went away under it.
+_PARDON = text("""
+UPDATE events e SET crashes = greatest(e.crashes - 1, 0) FROM leases l
+WHERE l.project_id = :project AND l.lane_key = :lane AND l.taken_at < pg_postmaster_start_time()
+  AND e.project_id = l.project_id AND e.lane_key = l.lane_key AND e.state = 'claimed'
+""")
+
+_FENCE = text("SELECT 1 FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence FOR SHARE")
+_RENEW = text("""
+UPDATE leases SET expires_at = clock_timestamp() + :seconds * interval '1 s'
+WHERE owner = :owner AND fence = ANY(:fences) RETURNING fence
+""")
+_LOCK_LANE = text("SELECT 1 FROM lanes WHERE project_id = :project AND lane_key = :lane FOR UPDATE")
+_RELEASE = text(f"""
+DELETE FROM leases l WHERE project_id = :project AND lane_key = :lane AND fence = :fence
+  AND (:always OR NOT EXISTS (
+    SELECT FROM (SELECT due_at FROM events e WHERE e.project_id = :project AND e.lane_key = :lane
+                 AND e.state IN {_OPEN} ORDER BY seq LIMIT 1) head
+    WHERE head.due_at <= clock_timestamp()))
+""")
+_DUE_HEADS = text(f"""
+SELECT e.id, e.state FROM events e
+WHERE e.project_id = :project AND e.lane_key = :lane AND e.state IN {_OPEN}
+  AND NOT EXISTS (SELECT FROM events f WHERE f.project_id = e.project_id AND f.lane_key = e.lane_key
+                  AND f.seq <= e.seq AND f.state IN {_OPEN} AND f.due_at > clock_timestamp())
+ORDER BY e.seq LIMIT :limit
+""")
+_FREE = text("""
+SELECT NOT EXISTS (SELECT FROM leases WHERE project_id = :project AND lane_key = :lane AND expires_at > now())
+""")
+_LEADER = text("SELECT pg_try_advisory_xact_lock(:key)")
+
+
+class SqlLaneStore:
+    """Claims and releases run as the operations role, the fence check in the project's own transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def take(self, owner: str, lease_seconds: float) -> LaneRef | None:
+        """Take or take over the lease of the due lane of the least-served project; None when nothing is due."""
+        while (row := self._connection.execute(_NEXT).first()) is not None:
+            lane = {"project": row.project_id, "lane": row.lane_key}
+            self._connection.execute(_PARDON, lane)
+            taken = self._connection.execute(_TAKE, lane | {"owner": owner, "seconds": lease_seconds}).first()
+            if taken is not None:  # else somebody took it between the two statements: the next one, then
+                return LaneRef(row.project_id, row.lane_key, taken.fence)
+        return None
+
+    def due(self, lane: LaneRef, limit: int) -> list[tuple[UUID, str]]:
+        """(id, state) of the lane's open events in sequence, up to the first that is not due yet."""
+        params = {"project": lane.project_id, "lane": lane.lane_key, "limit": limit}
+        return [(row.id, row.state) for row in self._connection.execute(_DUE_HEADS, params)]
+
+    def holds(self, lane: LaneRef) -> bool:
+        """Fence check; the lease row stays share-locked, so a takeover waits for this transaction."""
+        params = {"project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence}
+        return self._connection.execute(_FENCE, params).first() is not None
+
+    def renew(self, owner: str, fences: list[int], lease_seconds: float) -> set[int]:
+        """Prolong the leases; returns the fences that are still held."""
+        params = {"owner": owner, "fences": fences, "seconds": lease_seconds}
+        return {row.fence for row in self._connection.execute(_RENEW, params)}
+
+    def release(self, lane: LaneRef, *, always: bool = False) -> bool:
+        """Free the lease if no event of the lane is due (or `always`); False: there is more to do.
+
+        Two statements: the lock on the lane's row makes accept wait, and the second statement then sees
+        every event accepted before; one statement alone would use a snapshot from before the lock.
+        """
+        params = {"project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence, "always": always}
+        self._connection.execute(_LOCK_LANE, params)
+        return self._connection.execute(_RELEASE, params).rowcount > 0
+
+    def is_free(self, lane: LaneRef) -> bool:
+        """True when nobody holds a live lease: the caller should wake a worker after its commit."""
+        params = {"project": lane.project_id, "lane": lane.lane_key}
+        return bool(self._connection.execute(_FREE, params).scalar_one())
+
+    def lead(self, key: int) -> bool:
+        """True when this transaction is the one that may sweep now."""
+        return bool(self._connection.execute(_LEADER, {"key": key}).scalar_one())

@@ -1,0 +1,200 @@
+"""Memories, their history, entities and the messages they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Connection, RowMapping, insert, text
+from sqlalchemy.dialects.postgresql import insert as pg_insert
+
+from core.adapters.sql.tables import EntityLinkRow, EntityRow, HistoryRow, MemoryRow, MessageRow, RelationRow
+from core.domain.ids import new_id
+from core.domain.memory import Entity, Memory, MemoryState, Relation
+from core.domain.scope import Scope
+
+_MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
+_COLUMNS = [column.name for column in _MEMORIES.columns if column.name != "stored_seq"]
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
+_WATERMARK = text("""
+SELECT coalesce(max(stored_seq), 0) FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes)
+""")
+_SINCE = text("""
+SELECT * FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes) AND stored_seq > :after
+  AND state = 'active' ORDER BY stored_seq
+""")
+_UNPROJECTED = text("""
+SELECT m.* FROM projections p JOIN memories m ON m.id = p.memory_id
+WHERE p.project_id = :project AND m.project_id = :project AND m.scope_key = ANY(:scopes) AND m.state = 'active'
+ORDER BY p.requested_at DESC LIMIT 500
+""")
+_BY_HASH = text("""
+SELECT id, hash, scope_key, expiration_date FROM memories
+WHERE project_id = :project AND scope_key = ANY(:scopes) AND hash = ANY(:hashes) AND state = 'active'
+""")
+_EXPIRE = text("""
+UPDATE memories SET state = 'expired', updated_at = now() WHERE id = ANY(:ids) AND state = 'active'
+""")
+_BY_IDS = text("SELECT * FROM memories WHERE project_id = :project AND id = ANY(:ids)")
+_NEIGHBOURS = text("""
+SELECT DISTINCT m.* FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
+  AS near(scope_key, lane_key, position)
+JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
+  AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
+""")
+_RECENT = text("""
+SELECT position, role, name, content, said_at FROM messages
+WHERE project_id = :project AND lane_key = :lane AND position < :before ORDER BY position DESC LIMIT :limit
+""")
+_FORGET_MESSAGES = text("""
+DELETE FROM messages WHERE project_id = :project AND lane_key = :lane AND position < :before
+""")
+
+
+def memory_of(row: RowMapping) -> Memory:
+    """A row of `memories` as the domain's Memory."""
+    return Memory(
+        scope=Scope.of(dict(row)),
+        state=MemoryState(row["state"]),
+        entities=[Entity(**entity) for entity in row["entities"]],
+        **{name: row[name] for name in _PLAIN},
+    )
+
+
+_PLAIN = [name for name in Memory.__dataclass_fields__ if name not in ("scope", "state", "entities")]
+
+
+def values_of(memory: Memory) -> dict[str, Any]:
+    """The domain's Memory as column values, by attribute name of MemoryRow's columns."""
+    values = {name: getattr(memory, name) for name in _PLAIN}
+    values |= memory.scope.as_dict()
+    values["scope_key"] = memory.scope.key
+    values["state"] = memory.state.value
+    values["entities"] = [{"name": e.name, "key": e.key, "type": e.type} for e in memory.entities]
+    return values
+
+
+class SqlMemoryStore:
+    """What ingest and the projector need; listing and search re-checks live in memory_reads.py."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def lock_scopes(self, project_id: UUID, scope_keys: Sequence[str]) -> None:
+        """Serialise the writers of these scopes until the transaction ends; sorted, so that none wait in a ring."""
+        for key in sorted(set(scope_keys)):
+            self._connection.execute(_LOCK, {"key": f"{project_id}:{key}"})
+
+    def watermark(self, project_id: UUID, scope_keys: Sequence[str]) -> int:
+        """The highest `stored_seq` of these scopes: what Context has seen."""
+        params = {"project": project_id, "scopes": list(scope_keys)}
+        return int(self._connection.execute(_WATERMARK, params).scalar_one())
+
+    def stored_since(self, project_id: UUID, scope_keys: Sequence[str], watermark: int) -> list[Memory]:
+        params = {"project": project_id, "scopes": list(scope_keys), "after": watermark}
+        return [memory_of(row) for row in self._connection.execute(_SINCE, params).mappings()]
+
+    def unprojected(self, project_id: UUID, scope_keys: Sequence[str]) -> list[Memory]:
+        """Active memories of these scopes that the index does not hold yet, newest first, 500 at most."""
+        params = {"project": project_id, "scopes": list(scope_keys)}
+        return [memory_of(row) for row in self._connection.execute(_UNPROJECTED, params).mappings()]
+
+    def active_by_hash(
+        self, project_id: UUID, scope_keys: Sequence[str], hashes: Sequence[str]
+    ) -> dict[tuple[str, str], Any]:
+        """(scope_key, hash) → row(id, expiration_date) of the active memories with these texts."""
+        params = {"project": project_id, "scopes": list(scope_keys), "hashes": list(hashes)}
+        return {(row.scope_key, row.hash): row for row in self._connection.execute(_BY_HASH, params)}
+
+    def expire(self, ids: Sequence[UUID]) -> None:
+        self._connection.execute(_EXPIRE, {"ids": list(ids)})
+
+    def add(self, memories: Sequence[Memory]) -> set[UUID]:
+        """Insert; returns the ids that were stored. A text that is active already is left out, not an error."""
+        if not memories:
+            return set()
+        statement = (
+            pg_insert(_MEMORIES)
+            .values([values_of(memory) for memory in memories])
+            .on_conflict_do_nothing()
+            .returning(_MEMORIES.c.id)
+        )
+        return {row.id for row in self._connection.execute(statement)}
+
+    def by_ids(self, project_id: UUID, ids: Sequence[UUID]) -> list[Memory]:
+        """In any order; deleted rows included."""
+        params = {"project": project_id, "ids": list(ids)}
+        return [memory_of(row) for row in self._connection.execute(_BY_IDS, params).mappings()]
+
+    def neighbours(self, project_id: UUID, memories: Sequence[Memory], reach: int) -> list[Memory]:
+        """Active memories of the same scope and lane within ±`reach` positions of any of these, themselves too."""
+        params = {
+            "project": project_id,
+            "scopes": [memory.scope.key for memory in memories],
+            "lanes": [memory.lane_key for memory in memories],
+            "positions": [memory.position for memory in memories],
+            "reach": reach,
+        }
+        return [memory_of(row) for row in self._connection.execute(_NEIGHBOURS, params).mappings()]
+
+    def record(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """History rows; `id` and `created_at` are the caller's to give or are made here."""
+        if entries:
+            self._connection.execute(insert(HistoryRow), [{"id": new_id(), **entry} for entry in entries])
+
+    def link(self, memories: Sequence[Memory]) -> None:
+        """Make the memories' entities known in their scopes and link them."""
+        now = memories[0].updated_at if memories else None
+        pairs = [(memory, entity) for memory in memories for entity in memory.entities]
+        if not pairs:
+            return
+        known = {
+            (m.scope.key, e.key): {
+                "project_id": m.project_id,
+                "scope_key": m.scope.key,
+                "key": e.key,
+                "name": e.name,
+                "type": e.type,
+                "created_at": now,
+            }
+            for m, e in sorted(pairs, key=lambda pair: (pair[0].scope.key, pair[1].key))
+        }
+        links = {
+            (m.id, e.key): {"project_id": m.project_id, "memory_id": m.id, "key": e.key, "scope_key": m.scope.key}
+            for m, e in pairs
+        }
+        self._connection.execute(pg_insert(EntityRow).values(list(known.values())).on_conflict_do_nothing())
+        self._connection.execute(pg_insert(EntityLinkRow).values(list(links.values())).on_conflict_do_nothing())
+
+    def relate(self, project_id: UUID, memory_id: UUID, relations: Sequence[Relation]) -> None:
+        if relations:
+            rows = [
+                {"project_id": project_id, "memory_id": memory_id, **vars(relation)} for relation in set(relations)
+            ]
+            self._connection.execute(pg_insert(RelationRow).values(rows).on_conflict_do_nothing())
+
+    def recent_messages(self, project_id: UUID, lane_key: str, before: int, limit: int) -> list[Any]:
+        """The lane's last messages before a position, oldest first: rows (position, role, name, content, said_at)."""
+        params = {"project": project_id, "lane": lane_key, "before": before, "limit": limit}
+        return list(self._connection.execute(_RECENT, params))[::-1]
+
+    def remember_messages(self, rows: Sequence[Mapping[str, Any]], keep: int) -> None:
+        """Store the messages of one event and forget all but the lane's last `keep`."""
+        if not rows:
+            return
+        last = rows[-1]
+        kept = list(rows)[-keep:]
+        values = [{"id": new_id(), **row} for row in kept]
+        self._connection.execute(pg_insert(MessageRow).values(values).on_conflict_do_nothing())
+        params = {"project": last["project_id"], "lane": last["lane_key"], "before": last["position"] - keep + 1}
+        self._connection.execute(_FORGET_MESSAGES, params)
+
+
+def snapshot_of(memory: Memory) -> dict[str, Any]:
+    """The fields that history keeps of a version, as JSON values."""
+    fields = ("memory", "categories", "event_date", "expiration_date", "immutable", "created_at", "updated_at")
+    raw = {name: getattr(memory, name) for name in fields} | {"metadata": memory.metadata, "hash": memory.hash}
+    return orjson.loads(orjson.dumps(raw))  # type: ignore[no-any-return]

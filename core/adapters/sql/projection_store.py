@@ -1,0 +1,67 @@
+"""The projections table: which memories the index does not reflect yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+_REQUEST = text("""
+INSERT INTO projections (project_id, memory_id, requested_at)
+SELECT :project, id, now() FROM unnest(CAST(:ids AS uuid[])) AS wanted(id) ORDER BY id
+ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at
+""")
+_LOCK = text("""
+SELECT memory_id FROM projections WHERE project_id = :project AND memory_id = ANY(:ids)
+ORDER BY memory_id FOR UPDATE
+""")
+_DONE = text("DELETE FROM projections WHERE project_id = :project AND memory_id = ANY(:ids)")
+_VERSIONS = text("""
+SELECT id, version, updated_at, state FROM memories WHERE project_id = :project AND id = ANY(:ids)
+""")
+_PENDING = text("""
+SELECT project_id, memory_id FROM projections
+WHERE requested_at <= now() - :older * interval '1 s' ORDER BY requested_at LIMIT :limit
+""")
+_MISSED = text("UPDATE projections SET attempts = attempts + 1 WHERE project_id = :project AND memory_id = ANY(:ids)")
+
+
+@dataclass(frozen=True)
+class Version:
+    """What tells two versions of a row apart."""
+
+    version: int
+    updated_at: object
+    state: str
+
+
+class SqlProjectionStore:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def request(self, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
+        """Note, in the transaction of the change itself, that these memories have to be projected."""
+        if memory_ids:
+            self._connection.execute(_REQUEST, {"project": project_id, "ids": list(memory_ids)})
+
+    def lock(self, project_id: UUID, memory_ids: Sequence[UUID]) -> list[UUID]:
+        """The ones still waiting among these; their rows stay locked until the transaction ends."""
+        rows = self._connection.execute(_LOCK, {"project": project_id, "ids": list(memory_ids)})
+        return [row.memory_id for row in rows]
+
+    def versions(self, project_id: UUID, memory_ids: Sequence[UUID]) -> dict[UUID, Version]:
+        rows = self._connection.execute(_VERSIONS, {"project": project_id, "ids": list(memory_ids)})
+        return {row.id: Version(row.version, row.updated_at, row.state) for row in rows}
+
+    def done(self, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
+        self._connection.execute(_DONE, {"project": project_id, "ids": list(memory_ids)})
+
+    def missed(self, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
+        self._connection.execute(_MISSED, {"project": project_id, "ids": list(memory_ids)})
+
+    def pending(self, older_than: float, limit: int) -> list[tuple[UUID, UUID]]:
+        """(project, memory) of the oldest requests, of all projects (operations role)."""
+        rows = self._connection.execute(_PENDING, {"older": older_than, "limit": limit})
+        return [(row.project_id, row.memory_id) for row in rows]

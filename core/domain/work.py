@@ -1,0 +1,85 @@
+"""An event as a worker sees it, and what its work comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from core.domain.memory import Memory
+from core.domain.outcomes import Outcome
+from core.domain.scope import Scope
+
+
+@dataclass(frozen=True)
+class NewEvent:
+    """What accept writes. `messages` is how many positions of the lane the event takes."""
+
+    id: UUID
+    event_type: str
+    scope: Scope
+    payload: dict[str, Any]
+    source: str | None = None
+    messages: int = 0
+
+
+@dataclass(frozen=True)
+class EventWork:
+    """A claimed event: enough to do its work without another read."""
+
+    id: UUID
+    project_id: UUID
+    event_type: str
+    scope: Scope
+    lane_key: str
+    seq: int
+    position: int
+    payload: dict[str, Any]
+    tries: int
+    crashes: int
+    created_at: datetime
+
+
+@dataclass
+class Commit:
+    """What an event leaves behind: stored memories, what became of each candidate, what it cost."""
+
+    stored: list[Memory] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    reason: str | None = None
+    usage: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Try again at `after` seconds from now; `error` is the catalogue object of this failure."""
+
+    after: float
+    error: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Fail:
+    error: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Done:
+    """The work is committed; what is left is the projection."""
+
+    event_id: UUID
+    memory_ids: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True)
+class HandBack:
+    """A stopping worker gives the event back, uncounted."""
+
+
+@dataclass(frozen=True)
+class Superseded:
+    """The lease was taken over: whatever this worker did has been rolled back."""
+
+
+Verdict = Done | Retry | Fail | HandBack | Superseded
