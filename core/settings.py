@@ -60,6 +60,7 @@ class Settings(BaseSettings):
     max_crashes: int = Field(3, ge=1, description="Lost workers before an event fails as worker_lost.")
     max_event_age: float = Field(86400.0, gt=0, description="Longest time an event is retried, seconds.")
     max_open_events: int = Field(10_000, ge=1, description="Open events of a project before 429.")
+    api_threads: int = Field(16, ge=2, le=256, description="Threads (and database connections) of one API process.")
     max_body_bytes: int = Field(2 * 1024 * 1024, ge=1024, description="Largest request body.")
     rate_limit_per_minute: int = Field(6000, ge=0, description="Requests a minute per key; 0 = unlimited.")
     search_permits: int = Field(8, ge=1, description="Searches at once in one API process.")

@@ -1,6 +1,8 @@
 """The error catalogue: code → kind → HTTP status, in one table, read by the HTTP layer and by events.
 
-A failed event's `error` and the body of a 4xx are the same object (`MemlaneError.as_dict`).
+A failed event's `error` and the body of a 4xx are the same object (`MemlaneError.as_dict`). The platform's
+documented bodies are not uniform: `key` and `shape` of an entry say where the text stands, so that old and new
+clients read what they expect; `detail` and `code` are added to every one of them.
 """
 
 from __future__ import annotations
@@ -11,32 +13,48 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Entry:
-    """One kind of failure. `key` is the body key in which the documented text stands for this code."""
+    """One kind of failure. `key` is the body key in which the documented text stands for this code.
+
+    `shape` is how it stands there: "text" (`{key: text}`), "list" (`{key: [text]}`), "details"
+    (`{"error": "400 Bad Request", "details": {"message": text}}`) or "array" (the body is `[text]`, nothing else).
+    """
 
     code: str
     kind: str  # invalid | auth | missing | conflict | limit | unavailable | failed
     status: int
     message: str
     key: str = "error"
+    shape: str = "text"
 
 
 _ENTRIES = (
     # invalid: the request itself
     Entry("invalid_request", "invalid", 400, "The request is not valid."),
+    Entry("url_invalid", "invalid", 400, "The URL is not valid percent-encoded UTF-8."),
     Entry("body_missing", "invalid", 400, "A JSON body is required."),
+    Entry("body_timeout", "invalid", 408, "The body did not arrive in time."),
     Entry("json_invalid", "invalid", 400, "The body is not valid JSON."),
     Entry("json_duplicate_key", "invalid", 400, "The body names one key twice."),
     Entry("json_too_deep", "invalid", 400, "The body is nested too deeply or has too many parts."),
+    Entry("json_number_out_of_range", "invalid", 400, "Numbers must be finite; integers must fit 64 bits."),
     Entry("not_an_object", "invalid", 400, "The body must be a JSON object."),
     Entry("nul_character", "invalid", 400, "Text must not contain NUL characters or lone surrogates."),
-    Entry("unsupported_media_type", "invalid", 415, "The body must be application/json."),
+    Entry("unsupported_media_type", "invalid", 415, "The body must be application/json in UTF-8."),
     Entry("body_too_large", "invalid", 413, "The body is larger than this server accepts."),
     Entry("too_many_windows", "invalid", 413, "The conversation is too long for one add; split it."),
     Entry("validation_failed", "invalid", 400, "Invalid input data."),
-    Entry("scope_missing", "invalid", 400, "One of user_id, agent_id, app_id, run_id is required."),
+    Entry("add_invalid", "invalid", 400, "Invalid input data. Please refer to /docs.", shape="details"),
+    Entry("parameter_repeated", "invalid", 400, "A query parameter is given twice."),
+    Entry(
+        "scope_missing",
+        "invalid",
+        400,
+        "Invalid input data. At least one of user_id, agent_id, app_id, run_id is required. Please refer to /docs.",
+        shape="details",
+    ),
     Entry("scope_top_level", "invalid", 400, "Entity ids belong inside 'filters'."),
-    Entry("filters_missing", "invalid", 400, "Filters are required and cannot be empty."),
-    Entry("filters_invalid", "invalid", 400, "The filter is not valid.", key="filters"),
+    Entry("filters_missing", "invalid", 400, "Filters are required and cannot be empty. Please refer to /docs."),
+    Entry("filters_invalid", "invalid", 400, "The filter is not valid.", key="filters", shape="list"),
     Entry(
         "filters_unscoped",
         "invalid",
@@ -44,13 +62,31 @@ _ENTRIES = (
         "One of the filters: app_id, user_id, agent_id, run_id is required!",
         key="message",
     ),
+    Entry(
+        "filters_unscoped_v1_list",
+        "invalid",
+        400,
+        "One of the filters: app_id, user_id, agent_id, run_id is required!",
+        shape="array",
+    ),
+    Entry(
+        "filters_unscoped_v1_search",
+        "invalid",
+        400,
+        "At least one of the filters: agent_id, user_id, app_id, run_id is required!",
+        key="message",
+    ),
+    Entry("limit_too_large", "invalid", 400, "limit must be <= 200"),
     Entry("memory_id_invalid", "invalid", 400, "memory_id should be a valid UUID"),
     Entry("entity_type_invalid", "invalid", 400, "Invalid entity type", key="message"),
-    Entry("batch_too_large", "invalid", 400, "Too many memories in a single request."),
+    Entry("entity_type_invalid_v1", "invalid", 400, "Invalid entity type"),
+    Entry("entity_id_invalid", "invalid", 400, "Invalid entity ID. Must be an integer."),
+    Entry("batch_update_too_large", "invalid", 400, "Maximum of 1000 memories can be updated in a single request"),
+    Entry("batch_delete_too_large", "invalid", 400, "Maximum of 1000 memories can be deleted in a single request"),
     Entry("memory_immutable", "invalid", 400, "This memory is immutable and cannot be updated."),
     Entry("idempotency_key_invalid", "invalid", 400, "Idempotency-Key must be 1 to 255 visible ASCII characters."),
     # auth
-    Entry("unauthenticated", "auth", 401, "Invalid API key.", key="detail"),
+    Entry("unauthenticated", "auth", 401, "Invalid API key. Send it as 'Authorization: Token <key>'.", key="detail"),
     Entry("forbidden", "auth", 403, "This API key may not do that.", key="detail"),
     # missing
     Entry("not_found", "missing", 404, "Not found.", key="detail"),
@@ -58,6 +94,7 @@ _ENTRIES = (
     Entry("event_not_found", "missing", 404, "Event not found or you don't have permission to access it."),
     Entry("entity_not_found", "missing", 404, "Entity not found.", key="detail"),
     Entry("page_invalid", "missing", 404, "Invalid page.", key="detail"),
+    Entry("project_not_found", "missing", 404, "Project not found", key="message"),
     Entry("method_not_allowed", "missing", 405, "Method not allowed.", key="detail"),
     # conflict
     Entry("duplicate_memory", "conflict", 409, "Another active memory already has this text."),
@@ -119,6 +156,14 @@ class MemlaneError(Exception):
     def as_dict(self) -> dict[str, Any]:
         """The body: the documented key, and the text again under `detail`, which every client can read."""
         body: dict[str, Any] = {self.entry.key: self.message, "detail": self.message, "code": self.code}
+        if self.entry.shape == "list":
+            body[self.entry.key] = [self.message]
+        elif self.entry.shape == "details":
+            body |= {"error": "400 Bad Request", "details": {"message": self.message}}
         if self.pointer:
             body["pointer"] = self.pointer
         return body | self.extra
+
+    def as_body(self) -> dict[str, Any] | list[str]:
+        """What an HTTP answer carries: `as_dict`, or the bare array that one old endpoint documents."""
+        return [self.message] if self.entry.shape == "array" else self.as_dict()

@@ -1,0 +1,62 @@
+"""The application factory: middleware, error handlers, routes and the OpenAPI document around one container."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio.to_thread
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from api import errors, openapi
+from api.parts import Parts
+from api.routes import ROUTERS
+from api.transport import CanonicalPath, WideLog
+
+EXPOSED_HEADERS = (
+    "ETag",
+    "Idempotency-Replayed",
+    "Retry-After",
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "X-Request-Id",
+)
+
+
+def create_app(container: Parts) -> FastAPI:
+    """The ASGI app over one composed process. The caller owns the container and closes it."""
+    app = FastAPI(
+        title="Memlane",
+        version=openapi.VERSION,
+        description=openapi.DESCRIPTION,
+        openapi_tags=openapi.TAGS,
+        redirect_slashes=False,
+        strict_content_type=False,  # a JSON body without Content-Type is read, see api.body
+        generate_unique_id_function=openapi.operation_id,
+        lifespan=_lifespan,
+    )
+    app.state.container = container
+    for router in ROUTERS:
+        app.include_router(router)
+    errors.install(app)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=["*"],
+        allow_methods=["*"],
+        allow_headers=["*"],
+        expose_headers=EXPOSED_HEADERS,
+        max_age=86_400,
+    )
+    app.add_middleware(CanonicalPath)
+    app.add_middleware(WideLog, telemetry=container.telemetry)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """As many threads as database connections, so that no request waits for one while holding the other."""
+    threads = app.state.container.settings.api_threads
+    anyio.to_thread.current_default_thread_limiter().total_tokens = threads
+    yield

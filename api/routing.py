@@ -1,0 +1,93 @@
+"""The route class of every authenticated endpoint: who calls, then what they send, then the route's own code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.auth import key_of
+from api.body import check_media_type, parse_object, read_body
+from api.errors import invalid
+from core.domain.errors import MemlaneError
+
+# Two values of one of these would be a question of who reads which.
+SINGLE_VALUED = (
+    "user_id",
+    "agent_id",
+    "app_id",
+    "run_id",
+    "page",
+    "page_size",
+    "limit",
+    "filters",
+    "metadata",
+    "delete_linked",
+)
+
+
+class StrictRequest(Request):
+    """A request whose JSON was read by `api.body`; the framework's lenient reader never runs."""
+
+    def __init__(self, request: Request, raw: bytes, parsed: dict[str, Any] | None) -> None:
+        super().__init__(request.scope, request.receive)
+        self._raw = raw
+        self._parsed = parsed
+
+    async def body(self) -> bytes:
+        return self._raw
+
+    async def json(self) -> Any:
+        return self._parsed
+
+
+class ApiRoute(APIRoute):
+    """Authenticates before the body is read, reads it strictly, and names faults in the catalogue's terms."""
+
+    validation_code = "validation_failed"
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        reads_body = self.body_field is not None
+        template = self.path_format
+
+        async def handler(request: Request) -> Response:
+            request.state.route = template
+            key = key_of(request.headers)
+            container = request.app.state.container
+            identity = await run_in_threadpool(container.authenticator.authenticate, key)
+            if identity is None:
+                raise MemlaneError("unauthenticated")
+            request.state.identity = identity
+            _refuse_repeated(request)
+            if reads_body:
+                request = await _read(request, container.settings.max_body_bytes)
+            try:
+                return await handle(request)
+            except RequestValidationError as error:
+                raise invalid(error.errors(), self.validation_code) from None
+
+        return handler
+
+
+class AddRoute(ApiRoute):
+    """The add endpoints document a body shape of their own for bad input."""
+
+    validation_code = "add_invalid"
+
+
+async def _read(request: Request, limit: int) -> StrictRequest:
+    check_media_type(request.headers.get("content-type"), request.headers.get("content-encoding"))
+    raw = await read_body(request, limit)
+    return StrictRequest(request, raw, parse_object(raw))
+
+
+def _refuse_repeated(request: Request) -> None:
+    for name in SINGLE_VALUED:
+        if len(request.query_params.getlist(name)) > 1:
+            raise MemlaneError("parameter_repeated", f"The query parameter '{name}' is given twice.", pointer=name)
