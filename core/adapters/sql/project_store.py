@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,6 +11,7 @@ import orjson
 from sqlalchemy import Connection, insert, text
 
 from core.adapters.sql.tables import ApiKeyRow, OrganizationRow, ProjectRow
+from core.domain.project import Project
 
 _LOOKUP = text("SELECT key_id, project_id, org_id, scopes FROM memlane_lookup_key(:hash)")
 _TOUCH = text("""
@@ -32,17 +32,6 @@ _UPDATE = text("""
 UPDATE projects SET name = coalesce(:name, name), description = coalesce(:description, description),
   settings = settings || CAST(:settings AS jsonb), updated_at = now() WHERE id = :id
 """)
-
-
-@dataclass(frozen=True)
-class Project:
-    id: UUID
-    org_id: UUID
-    name: str
-    description: str | None
-    created_at: datetime
-    updated_at: datetime
-    settings: dict[str, Any] = field(default_factory=dict)
 
 
 class SqlProjectStore:
