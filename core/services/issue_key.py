@@ -92,8 +92,8 @@ def revoke_key(database: Database, prefix_or_id: str) -> int:
     """
     with database.operations() as transaction:
         store = transaction.projects
-        live = [row for row in store.keys() if row.revoked_at is None]
-        found = [row for row in live if prefix_or_id in (str(row.id), row.prefix)]
+        rows = store.keys()
+        found = [row for row in rows if row.revoked_at is None and prefix_or_id in (str(row.id), row.prefix)]
         if len(found) == 1:
             store.revoke_key(found[0].id)
         return len(found)
