@@ -1,0 +1,1 @@
+"""`memlane bench`: measures a running Memlane through its public HTTP API."""
