@@ -59,8 +59,8 @@ ENGLISH = Calendar(
 )  # fmt: skip
 GERMAN = Calendar(
     months=numbered(
-        "januar/jänner/jan februar/feb märz april/apr mai juni/jun juli/jul august/aug september/sept/sep
-        oktober/okt "
+        "januar/jänner/jan februar/feb märz april/apr mai juni/jun juli/jul august/aug september/sept/sep "
+        "oktober/okt "
         "november/nov dezember/dez",
         1,
     ),
@@ -111,8 +111,8 @@ SPANISH = Calendar(
         "anteayer": -2, "antes de ayer": -2, "ayer": -1, "anoche": -1, "hoy": 0, "esta mañana": 0, "esta noche": 0,
         "esta tarde": 0, "pasado mañana": 2, "mañana": 1, "el otro día": -3,
     },
-    numbers=numbered("un/una/uno dos/un_par_de tres/unos/unas/unos_pocos cuatro cinco seis siete ocho nueve diez
-        once "
+    numbers=numbered("un/una/uno dos/un_par_de tres/unos/unas/unos_pocos cuatro cinco seis siete ocho nueve diez "
+        "once "
                       "doce", 1),
     seasons=seasons("primavera verano otoño invierno"),
     templates={
@@ -139,8 +139,8 @@ SPANISH = Calendar(
 )  # fmt: skip
 FRENCH = Calendar(
     months=numbered(
-        "janvier février/fevrier mars avril mai juin juillet août/aout septembre octobre novembre
-        décembre/decembre", 1
+        "janvier février/fevrier mars avril mai juin juillet août/aout septembre octobre novembre "
+        "décembre/decembre", 1
     ),
     weekdays=numbered("lundi mardi mercredi jeudi vendredi samedi dimanche", 0),
     units=units(
