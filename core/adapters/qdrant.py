@@ -1,0 +1,211 @@
+"""The vector index on Qdrant (server, cluster or the local endpoint), through qdrant-client's REST side alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+import httpx
+from qdrant_client import QdrantClient
+from qdrant_client import models as q
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ApiException
+
+from core.adapters.qdrant_filter import compile_filter
+from core.ports.index import IndexHit, IndexLists, IndexPoint, IndexQuery, IndexUnavailable, SparseVector
+
+DENSE = "dense"
+SPARSE = ("bm25", "bm25_ctx", "entity")
+UPSERT_POINTS, SCROLL_POINTS = 128, 1000  # points in one request
+_KEEP_ALIVE_SECONDS = 30.0  # below the idle time-out of servers, so that no request meets a closing connection
+
+_KEYWORDS = ("scope_key", "user_id", "agent_id", "app_id", "run_id", "state", "categories", "meta")
+_BOOLEANS = ("has_user_id", "has_agent_id", "has_app_id", "has_run_id", "has_categories")
+_INTEGERS = ("created_at", "updated_at", "timestamp", "expiration", "event_date")
+
+
+def _payload_indexes() -> dict[str, q.PayloadSchemaParams]:
+    """One index per payload field; only the project's carries search graphs, as every query names its project."""
+    indexes: dict[str, q.PayloadSchemaParams] = {
+        "project": q.KeywordIndexParams(type=q.KeywordIndexType.KEYWORD, is_tenant=True)
+    }
+    for name in _KEYWORDS:
+        indexes[name] = q.KeywordIndexParams(type=q.KeywordIndexType.KEYWORD, enable_hnsw=False)
+    for name in _BOOLEANS:
+        indexes[name] = q.BoolIndexParams(type=q.BoolIndexType.BOOL, enable_hnsw=False)
+    for name in _INTEGERS:
+        indexes[name] = q.IntegerIndexParams(type=q.IntegerIndexType.INTEGER, enable_hnsw=False)
+    return indexes
+
+
+class QdrantIndex:
+    """Implements core.ports.index.VectorIndex. One instance serves all threads of a process.
+
+    `timeout` in seconds bounds connecting, sending and each wait for the answer, of every request.
+    """
+
+    def __init__(self, url: str, api_key: str | None = None, timeout: int = 5, connections: int = 32) -> None:
+        self._client = QdrantClient(
+            url=url,
+            # as a header of ours: `api_key=` warns about plain HTTP, which on loopback is meant
+            headers={"api-key": api_key} if api_key else None,
+            timeout=timeout,
+            check_compatibility=False,  # a request of its own from a thread; `memlane doctor` compares versions
+            # the client's default closes the connection after every request to localhost
+            limits=httpx.Limits(
+                max_connections=connections,
+                max_keepalive_connections=connections,
+                keepalive_expiry=_KEEP_ALIVE_SECONDS,
+            ),
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+    def version(self) -> str:
+        """What the server says it is; for readiness and `memlane doctor`."""
+        with _unavailable():
+            return self._client.info().version
+
+    def ensure(self, collection: str, dims: int) -> None:
+        with _unavailable():
+            if not self._client.collection_exists(collection):
+                self._create(collection, dims)
+            info = self._client.get_collection(collection)
+            self._check_dims(collection, info, dims)
+            for field, schema in _payload_indexes().items():
+                if field not in info.payload_schema:
+                    _completed(self._client.create_payload_index(collection, field, schema, wait=True))
+
+    def _create(self, collection: str, dims: int) -> None:
+        try:
+            self._client.create_collection(
+                collection,
+                vectors_config={DENSE: q.VectorParams(size=dims, distance=q.Distance.COSINE)},
+                sparse_vectors_config={name: q.SparseVectorParams(modifier=q.Modifier.IDF) for name in SPARSE},
+                # every search is within one project: graphs per tenant, none across tenants
+                hnsw_config=q.HnswConfigDiff(m=0, payload_m=16),
+            )
+        except ApiException:
+            if not self._client.collection_exists(collection):  # another process was first: fine
+                raise
+
+    @staticmethod
+    def _check_dims(collection: str, info: q.CollectionInfo, dims: int) -> None:
+        vectors = info.config.params.vectors
+        found = vectors[DENSE].size if isinstance(vectors, dict) and DENSE in vectors else None
+        if found != dims:
+            raise IndexUnavailable(f"collection {collection} holds vectors of {found} dimensions, not {dims}")
+
+    def upsert(self, collections: Sequence[str], points: Sequence[IndexPoint]) -> None:
+        rest = iter(points)
+        while batch := list(islice(rest, UPSERT_POINTS)):
+            structs = [_point(point) for point in batch]
+            for collection in collections:
+                with _unavailable():
+                    _completed(self._client.upsert(collection, structs, wait=True))
+
+    def delete(self, collections: Sequence[str], ids: Sequence[UUID]) -> None:
+        if not ids:
+            return
+        selector = q.PointIdsList(points=[str(id_) for id_ in ids])
+        for collection in collections:
+            with _unavailable():
+                _completed(self._client.delete(collection, selector, wait=True))
+
+    def query(self, collection: str, query: IndexQuery) -> IndexLists:
+        wanted = _wanted(query)
+        if not wanted:
+            return {}
+        where = _within_project(query)
+        corpus = q.SearchParams(idf=q.IdfCorpusParams(corpus=q.Filter(must=[_in_project(query.project_id)])))
+        requests = [
+            q.QueryRequest(
+                query=q.NearestQuery(nearest=vector),
+                using=name,
+                filter=where,
+                limit=query.limit,
+                params=None if name == DENSE else corpus,
+            )
+            for name, vector in wanted.items()
+        ]
+        with _unavailable():
+            answers = self._client.query_batch_points(collection, requests)
+        return {name: [_hit(point) for point in found.points] for name, found in zip(wanted, answers, strict=True)}
+
+    def scroll(self, collection: str, project_id: UUID | None = None) -> Iterator[tuple[UUID, dict[str, Any]]]:
+        where = None if project_id is None else q.Filter(must=[_in_project(project_id)])
+        offset: Any = None
+        while True:
+            with _unavailable():
+                records, offset = self._client.scroll(
+                    collection, scroll_filter=where, limit=SCROLL_POINTS, offset=offset
+                )
+            for record in records:
+                yield UUID(str(record.id)), record.payload or {}
+            if offset is None:
+                return
+
+    def drop(self, collection: str) -> None:
+        with _unavailable():
+            self._client.delete_collection(collection)
+
+
+@contextmanager
+def _unavailable() -> Iterator[None]:
+    """Connection trouble, time-outs and refusals become IndexUnavailable; the client wraps httpx's errors."""
+    try:
+        yield
+    except (ApiException, QdrantException, json.JSONDecodeError) as error:
+        raise IndexUnavailable(f"{type(error).__name__}: {error}") from error
+
+
+def _completed(result: q.UpdateResult) -> None:
+    if result.status != q.UpdateStatus.COMPLETED:
+        raise IndexUnavailable(f"the update was {result.status.value}, not completed")
+
+
+def _in_project(project_id: UUID) -> q.FieldCondition:
+    return q.FieldCondition(key="project", match=q.MatchValue(value=str(project_id)))
+
+
+def _within_project(query: IndexQuery) -> q.Filter:
+    """The caller's filter and the project, side by side: nothing a caller writes can widen it."""
+    compiled = compile_filter(query.where, query.ids)
+    must = compiled.must if isinstance(compiled.must, list) else [compiled.must] if compiled.must else []
+    return compiled.model_copy(update={"must": [_in_project(query.project_id), *must]})
+
+
+def _wanted(query: IndexQuery) -> dict[str, Any]:
+    """The vectors to ask, by name. An empty sparse vector matches nothing and is not asked."""
+    wanted: dict[str, Any] = {}
+    if query.dense is not None:
+        wanted[DENSE] = query.dense.tolist()
+    for name in SPARSE:
+        vector: SparseVector | None = getattr(query, name)
+        if vector is not None and vector.indices:
+            wanted[name] = _sparse(vector)
+    return wanted
+
+
+def _point(point: IndexPoint) -> q.PointStruct:
+    """Built without pydantic's validation, which takes most of the time of an upsert (the values are ours)."""
+    dense = point.dense.tolist() if hasattr(point.dense, "tolist") else list(point.dense)
+    vectors: dict[str, Any] = {DENSE: dense}
+    for name in SPARSE:
+        vector: SparseVector | None = getattr(point, name)
+        if vector is not None and vector.indices:
+            vectors[name] = _sparse(vector)
+    return q.PointStruct.model_construct(id=str(point.id), vector=vectors, payload=dict(point.payload))
+
+
+def _sparse(vector: SparseVector) -> q.SparseVector:
+    return q.SparseVector.model_construct(indices=vector.indices, values=vector.values)
+
+
+def _hit(point: q.ScoredPoint) -> IndexHit:
+    return IndexHit(UUID(str(point.id)), point.score)
