@@ -12,6 +12,15 @@ import pytest
 
 from deploy.local.postgres import Postgres
 from deploy.local.postgres_server import running_postgres
+from tests import not_run
+
+
+def pytest_collection_finish() -> None:
+    not_run.fail_if_required()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    not_run.report(terminalreporter)
 
 
 def short_home() -> Path:

@@ -1,0 +1,62 @@
+"""Fixtures of the contract suites."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from core.adapters.qdrant import QdrantIndex
+from core.domain.ids import new_id
+from tests import not_run
+from tests.contracts.index_places import Endpoint, endpoint
+from tests.contracts.index_points import DIMS
+
+QDRANT_URL = os.environ.get("QDRANT_URL")
+INDEX_PLACES = ["endpoint", "server"] if QDRANT_URL else ["endpoint"]
+if not QDRANT_URL:
+    not_run.lacking("qdrant", "the index contract on a Qdrant server; QDRANT_URL is not set")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that asks for `index_place` runs once for each place there is."""
+    if "index_place" in metafunc.fixturenames:
+        metafunc.parametrize("index_place", INDEX_PLACES, scope="session")
+
+
+@pytest.fixture(scope="session")
+def index(index_place: str, request: pytest.FixtureRequest) -> QdrantIndex:
+    found = request.getfixturevalue(f"index_on_{index_place}")
+    assert isinstance(found, QdrantIndex)
+    return found
+
+
+@pytest.fixture
+def collection(index: QdrantIndex) -> Iterator[str]:
+    """An empty collection of its own for each test."""
+    name = f"contract_{new_id().hex}"
+    index.ensure(name, DIMS)
+    yield name
+    index.drop(name)
+
+
+@pytest.fixture(scope="session")
+def qdrant_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
+    with endpoint(tmp_path_factory.mktemp("qdrant") / "data") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def index_on_server() -> Iterator[QdrantIndex]:
+    assert QDRANT_URL
+    index = QdrantIndex(QDRANT_URL, os.environ.get("QDRANT_API_KEY"), timeout=30)
+    yield index
+    index.close()
+
+
+@pytest.fixture(scope="session")
+def index_on_endpoint(qdrant_endpoint: Endpoint) -> Iterator[QdrantIndex]:
+    index = qdrant_endpoint.index()
+    yield index
+    index.close()
