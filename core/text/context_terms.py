@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-from core.text.bm25 import B, K1, Sparse, token_id
+from core.text.bm25 import K1, B, Sparse, token_id
 from core.text.tokens import tokens
 
-# Tokens of a text of average length and its four neighbours, each weighed as in `ranking_params`. A constant,
+# Tokens of a text of average length and its four neighbours, each weighed as `CONTEXT_WEIGHTS` says. A constant,
 # so that a vector depends on its own conversation alone.
 AVERAGE_WEIGHT = 130.0
 
@@ -23,8 +23,8 @@ def context_document(parts: Iterable[tuple[str, float]]) -> Sparse:
     """
     counts: dict[str, float] = {}
     for text, weight in parts:
-        for token, frequency in _frequencies(text):
-            counts[token] = counts.get(token, 0.0) + weight * frequency
+        for token, occurrences in _frequencies(text):
+            counts[token] = counts.get(token, 0.0) + weight * occurrences
     norm = K1 * (1 - B + B * sum(counts.values()) / AVERAGE_WEIGHT)
     merged: dict[int, float] = {}
     for token, frequency in counts.items():
