@@ -77,6 +77,12 @@ class VectorIndex(Protocol):
         """All lists of one search in one round trip."""
         ...
 
+    def nearest(
+        self, collection: str, project_id: UUID, scope_keys: Sequence[str], vectors: Matrix, limit: int
+    ) -> list[list[IndexHit]]:
+        """For each row of `vectors` (n × dims) the active points of these scopes by cosine, in one round trip."""
+        ...
+
     def scroll(self, collection: str, project_id: UUID | None = None) -> Iterator[tuple[UUID, dict[str, Any]]]:
         """Every point's id and payload, in pages; of one project or of all."""
         ...

@@ -9,7 +9,9 @@ from typing import Any, Protocol
 class WorkQueue(Protocol):
     """A wake-up hint for workers. Never blocks, never raises: the sweep covers what is lost."""
 
-    def wake(self, queue: str = "ingest") -> None: ...
+    def wake(self, queue: str = "ingest", key: str = "") -> None:
+        """Ask for one worker. Wakes of one (queue, key) that are not sent yet count once."""
+        ...
 
     def close(self) -> None: ...
 

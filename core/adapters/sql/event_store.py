@@ -65,6 +65,23 @@ UPDATE events SET state = 'failed', crashes = crashes - 1, error = CAST(:error A
   completed_at = clock_timestamp(), updated_at = clock_timestamp()
 WHERE id = :id AND state = 'claimed' AND fence = :fence
 """)
+_HOLD_KEY = text("""
+INSERT INTO idempotency_keys (project_id, key, body_hash, event_id, created_at)
+VALUES (:project, :key, :hash, :event, now()) ON CONFLICT DO NOTHING
+""")
+_HELD_KEY = text("""
+SELECT k.event_id, k.body_hash, k.created_at, e.state FROM idempotency_keys k LEFT JOIN events e ON e.id = k.event_id
+WHERE k.project_id = :project AND k.key = :key FOR UPDATE OF k
+""")
+_MOVE_KEY = text("""
+UPDATE idempotency_keys SET body_hash = :hash, event_id = :event, created_at = now()
+WHERE project_id = :project AND key = :key
+""")
+_DEFER = text("""
+UPDATE events SET due_at = clock_timestamp() + :after * interval '1 s', updated_at = clock_timestamp()
+WHERE id = ANY(:ids) AND state = 'committed'
+""")
+_STORED_BY = text("SELECT id FROM memories WHERE project_id = :project AND source_event_id = :event")
 
 
 def _json(value: Any) -> str | None:
@@ -137,3 +154,26 @@ class SqlEventStore:
         """claimed → failed, with an error of the catalogue."""
         params = {"id": event_id, "fence": lane.fence, "error": _json(error), "outcomes": _json(outcomes)}
         return self._connection.execute(_FAIL, params).rowcount == 1
+
+    def defer(self, event_ids: list[UUID], after: float) -> None:
+        """committed stays committed; its projection is tried again `after` seconds from now."""
+        self._connection.execute(_DEFER, {"ids": event_ids, "after": after})
+
+    def stored_by(self, project_id: UUID, event_id: UUID) -> list[UUID]:
+        """The memories that an event has stored."""
+        rows = self._connection.execute(_STORED_BY, {"project": project_id, "event": event_id})
+        return [row.id for row in rows]
+
+    def hold_key(self, project_id: UUID, key: str, body_hash: str, event_id: UUID) -> Any | None:
+        """Tie an Idempotency-Key to an event; None when it was free, else row(event_id, body_hash, created_at, state).
+
+        A concurrent holder is waited for: the unique index makes the second insert wait for the first's end.
+        """
+        params = {"project": project_id, "key": key, "hash": body_hash, "event": event_id}
+        if self._connection.execute(_HOLD_KEY, params).rowcount == 1:
+            return None
+        return self._connection.execute(_HELD_KEY, params).first()
+
+    def move_key(self, project_id: UUID, key: str, body_hash: str, event_id: UUID) -> None:
+        params = {"project": project_id, "key": key, "hash": body_hash, "event": event_id}
+        self._connection.execute(_MOVE_KEY, params)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -44,6 +45,11 @@ SELECT DISTINCT m.* FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]),
   AS near(scope_key, lane_key, position)
 JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
   AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
+""")
+_CLOSE = text("""
+UPDATE memories SET state = :state, replaced_by = :by, replaced_kind = :kind, valid_to = :at,
+  updated_at = clock_timestamp(), version = version + 1
+WHERE id = :id AND state = 'active' AND NOT immutable
 """)
 _RECENT = text("""
 SELECT position, role, name, content, said_at FROM messages
@@ -123,6 +129,11 @@ class SqlMemoryStore:
             .returning(_MEMORIES.c.id)
         )
         return {row.id for row in self._connection.execute(statement)}
+
+    def close(self, memory_id: UUID, state: str, by: UUID, kind: str | None, at: datetime) -> bool:
+        """active → superseded | merged by another memory; False when it was not active any more."""
+        params = {"id": memory_id, "state": state, "by": by, "kind": kind, "at": at}
+        return self._connection.execute(_CLOSE, params).rowcount == 1
 
     def by_ids(self, project_id: UUID, ids: Sequence[UUID]) -> list[Memory]:
         """In any order; deleted rows included."""

@@ -1,0 +1,208 @@
+"""Stage 5, Commit: one transaction with everything that an event leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from core.domain.ids import new_id
+from core.domain.memory import Memory, MemoryState, Turn
+from core.domain.outcomes import Outcome, reason_for_nothing
+from core.domain.work import Done, EventWork, Superseded
+from core.ports.database import LaneRef
+from core.services.context import Context
+from core.services.deduplicate import Draft, twin_of
+from core.services.project import affected
+from core.services.runtime import Runtime
+
+
+@dataclass
+class Prepared:
+    """What the stages before have made of an event. `outcomes` are those already decided."""
+
+    work: EventWork
+    turns: Sequence[Turn]
+    context: Context
+    drafts: list[Draft]
+    outcomes: list[Outcome]
+    usage: dict[str, Any] = field(default_factory=dict)
+
+
+def commit(runtime: Runtime, lane: LaneRef, prepared: Prepared) -> Done | Superseded:
+    """Store the drafts that are still new, and move the event to `committed`.
+
+    Exact and near duplicates are checked again over the rows committed since Context, under the scope locks.
+    Raises TransactionConflict (try again; nothing counted), UniqueViolation.
+    """
+    work = prepared.work
+    keys = sorted({draft.scope.key for draft in prepared.drafts})
+    with runtime.database.transaction(work.project_id) as tx:
+        if not tx.lanes.holds(lane):
+            return Superseded()
+        stored, outcomes = _store(runtime, tx, prepared, keys) if keys else ([], [])
+        outcomes = [*prepared.outcomes, *outcomes]
+        tx.memories.remember_messages(_messages(prepared), runtime.limits.context_messages)
+        changed = stored + _supersede(tx, prepared, stored, outcomes)
+        waiting = affected(tx, work.project_id, changed)
+        tx.projections.request(work.project_id, waiting)
+        done = {
+            "results": [_result(memory) for memory in stored],
+            "outcomes": [outcome.as_dict() for outcome in outcomes],
+            "reason": None if stored else reason_for_nothing(outcomes),
+            "usage": prepared.usage,
+        }
+        if not tx.events.commit(lane, work.id, done):
+            raise LostClaim
+    return Done(work.id, tuple(waiting))
+
+
+class LostClaim(Exception):
+    """The event was ended by somebody else while its lease was held (erased): everything is rolled back."""
+
+
+def _store(
+    runtime: Runtime, tx: Any, prepared: Prepared, keys: list[str]
+) -> tuple[list[Memory], list[Outcome]]:
+    project_id = prepared.work.project_id
+    tx.memories.lock_scopes(project_id, keys)
+    today = runtime.clock.now().date()
+    active = tx.memories.active_by_hash(project_id, keys, [draft.hash for draft in prepared.drafts])
+    fresh = tx.memories.stored_since(project_id, keys, prepared.context.watermark)
+    rows: list[Memory] = []
+    outcomes: list[Outcome] = []
+    for number, draft in enumerate(prepared.drafts):
+        known = active.get((draft.scope.key, draft.hash))
+        if known is not None and known.expiration_date is not None and known.expiration_date < today:
+            tx.memories.expire([known.id])
+            tx.projections.request(project_id, [known.id])
+            known = None
+        twin = known or twin_of(draft, fresh)
+        if twin is not None:
+            outcomes.append(Outcome("duplicate_of", draft.text, twin.id))
+            continue
+        rows.append(_row(prepared, draft, number))
+        outcomes.append(Outcome("added", draft.text, rows[-1].id))
+    tx.memories.add(sorted(rows, key=lambda row: row.hash))  # one order for all writers: no deadlocks
+    tx.memories.record([_addition(prepared, row) for row in rows])
+    tx.memories.link(rows)
+    relations = {(draft.scope.key, draft.hash): draft.candidate.relations for draft in prepared.drafts}
+    for row in rows:
+        tx.memories.relate(project_id, row.id, relations[row.scope.key, row.hash])
+    return rows, outcomes
+
+
+def _row(prepared: Prepared, draft: Draft, number: int) -> Memory:
+    work, candidate = prepared.work, draft.candidate
+    created = _created(work, number)
+    first = _first_turn(prepared, draft)
+    return Memory(
+        id=new_id(),
+        project_id=work.project_id,
+        scope=draft.scope,
+        memory=draft.text,
+        hash=draft.hash,
+        state=MemoryState.ACTIVE,
+        created_at=created,
+        updated_at=created,
+        metadata=work.payload.get("metadata") or {},
+        categories=list(candidate.categories) or None,
+        entities=list(candidate.entities),
+        event_date=candidate.event_date,
+        expiration_date=_date(work.payload.get("expiration_date")),
+        immutable=bool(work.payload.get("immutable", False)),
+        attributed_to=candidate.attributed_to,
+        role=candidate.role,
+        actor_id=candidate.actor_id,
+        source_event_id=work.id,
+        source_turns=list(candidate.source_turns),
+        lane_key=work.lane_key,
+        position=first.position if first else work.position,
+        said_at=first.said_at if first else created,
+        valid_from=created,
+        memory_type=candidate.memory_type,
+        embedding=draft.vector.astype("<f4").tobytes() if draft.vector is not None else None,
+    )
+
+
+def _created(work: EventWork, number: int) -> datetime:
+    """The add's `timestamp`, else the time of the add; an event's memories stay in order by microseconds."""
+    timestamp = work.payload.get("timestamp")
+    if timestamp is not None:
+        return datetime.fromtimestamp(timestamp, tz=work.created_at.tzinfo)
+    return work.created_at + timedelta(microseconds=number)
+
+
+def _date(value: str | None) -> date | None:
+    return date.fromisoformat(value) if value else None
+
+
+def _first_turn(prepared: Prepared, draft: Draft) -> Turn | None:
+    wanted = set(draft.candidate.source_turns)
+    return next((turn for turn in prepared.turns if turn.index in wanted), None)
+
+
+def _addition(prepared: Prepared, row: Memory) -> dict[str, Any]:
+    """The history entry of a new memory, with the messages that it came from."""
+    wanted = set(row.source_turns)
+    source = [turn for turn in prepared.turns if turn.index in wanted]
+    return {
+        "project_id": row.project_id,
+        "memory_id": row.id,
+        "version": 1,
+        "event": "ADD",
+        "old_memory": None,
+        "new_memory": row.memory,
+        "input": [{"role": turn.role, "content": turn.text} for turn in source],
+        "created_at": row.created_at,
+    }
+
+
+def _messages(prepared: Prepared) -> list[dict[str, Any]]:
+    """What later adds of the lane may see as context: system and tool turns are left out."""
+    work = prepared.work
+    return [
+        {
+            "project_id": work.project_id,
+            "lane_key": work.lane_key,
+            "event_id": work.id,
+            "position": turn.position,
+            "role": turn.role,
+            "name": turn.name,
+            "content": turn.text,
+            "said_at": turn.said_at,
+        }
+        for turn in prepared.turns
+        if turn.role in ("user", "assistant")
+    ]
+
+
+def _result(memory: Memory) -> dict[str, Any]:
+    scope = {key: value for key, value in memory.scope.as_dict().items() if value is not None}
+    text = memory.memory
+    return {"id": str(memory.id), "event": "ADD", "memory": text, "data": {"memory": text}, **scope}
+
+
+def _supersede(
+    tx: Any, prepared: Prepared, stored: Sequence[Memory], outcomes: list[Outcome]
+) -> list[Memory]:
+    """Close the shown memories that a stored candidate contradicts or restates more fully."""
+    near = prepared.context.near
+    by_text = {(row.scope.key, row.hash): row for row in stored}
+    closed: list[Memory] = []
+    for draft in prepared.drafts:
+        row = by_text.get((draft.scope.key, draft.hash))
+        if row is None:
+            continue
+        named = [(item.index, MemoryState.SUPERSEDED, item.kind) for item in draft.candidate.supersedes]
+        named += [(index, MemoryState.MERGED, None) for index in draft.candidate.merges]
+        for index, state, kind in named:
+            old = near[index] if 0 <= index < len(near) else None
+            if old is None or old.immutable or old.id in {memory.id for memory in closed}:
+                continue
+            if tx.memories.close(old.id, state.value, row.id, kind, row.created_at):
+                closed.append(old)
+                outcomes.append(Outcome("superseded", old.memory, old.id))
+    return closed
+

@@ -1,0 +1,92 @@
+"""The projector: makes the index say what the memories table says now. One for all paths of change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from core.domain.conversation import CONTEXT_REACH
+from core.domain.memory import Memory, MemoryState
+from core.ports.index import IndexUnavailable
+from core.services.points import build_points
+from core.services.runtime import Runtime
+
+_ROUNDS = 5
+BATCH = 256
+
+
+def project(runtime: Runtime, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
+    """Apply the waiting projections among `memory_ids`; returns when the index shows them.
+
+    Raises IndexUnavailable (nothing is marked done; the sweep tries again).
+    """
+    for start in range(0, len(memory_ids), BATCH):
+        with runtime.database.transaction(project_id) as tx:
+            project_in(runtime, tx, project_id, memory_ids[start : start + BATCH])
+
+
+def project_in(runtime: Runtime, tx: Any, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
+    """The same inside the caller's transaction, which may move events along with it.
+
+    The projections rows stay locked during the call, so that two projectors cannot write one point in the
+    wrong order; what was written is compared with the rows afterwards, and written again if they moved on.
+    """
+    started = time.monotonic()
+    waiting = tx.projections.lock(project_id, memory_ids)
+    written = 0
+    for _ in range(_ROUNDS):
+        if not waiting:
+            break
+        before = tx.projections.versions(project_id, waiting)
+        written += _write(runtime, tx, project_id, waiting)
+        after = tx.projections.versions(project_id, waiting)
+        tx.projections.done(project_id, [id_ for id_ in waiting if before.get(id_) == after.get(id_)])
+        waiting = [id_ for id_ in waiting if before.get(id_) != after.get(id_)]
+    if written:
+        runtime.telemetry.emit(
+            "projection", outcome="done", points=written, ms=(time.monotonic() - started) * 1000
+        )
+
+
+def _write(runtime: Runtime, tx: Any, project_id: UUID, ids: Sequence[UUID]) -> int:
+    """Upsert what is there, delete what is not; returns the number of points written or deleted."""
+    collections = runtime.collections.current().written
+    rows = [memory for memory in tx.memories.by_ids(project_id, ids) if memory.state is not MemoryState.DELETED]
+    present = [memory for memory in rows if memory.embedding is not None]
+    if present:
+        around = tx.memories.neighbours(project_id, present, CONTEXT_REACH)
+        runtime.index.upsert(collections, build_points(present, around))
+    gone = set(ids) - {memory.id for memory in present}
+    if gone:
+        runtime.index.delete(collections, sorted(gone))
+    return len(ids)
+
+
+def affected(tx: Any, project_id: UUID, memories: Sequence[Memory]) -> list[UUID]:
+    """The memories whose points change with these: themselves, and those whose context they are part of."""
+    around = tx.memories.neighbours(project_id, memories, CONTEXT_REACH) if memories else []
+    return list({memory.id for memory in memories} | {memory.id for memory in around})
+
+
+def sweep_projections(runtime: Runtime, *, older_than: float, limit: int = 500) -> int:
+    """Apply what inline projection missed; returns how many rows were looked at. Raises IndexUnavailable."""
+    with runtime.database.operations() as tx:
+        pending = tx.projections.pending(older_than, limit)
+    by_project: dict[UUID, list[UUID]] = {}
+    for project_id, memory_id in pending:
+        by_project.setdefault(project_id, []).append(memory_id)
+    for project_id, ids in by_project.items():
+        project(runtime, project_id, ids)
+    return len(pending)
+
+
+def project_now(runtime: Runtime, project_id: UUID, memory_ids: Sequence[UUID]) -> bool:
+    """Inline projection right after a change's commit; False: the index is away, the sweep will do it."""
+    try:
+        project(runtime, project_id, memory_ids)
+    except IndexUnavailable as error:
+        runtime.telemetry.emit("projection", outcome="deferred", points=len(memory_ids), detail=str(error))
+        return False
+    return True
