@@ -1,1 +1,120 @@
 """The composition root: the only place that chooses adapters, and the only reader of settings inside core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.adapters.builtin_embedder import builtin_embedder
+from core.adapters.celery_queue import CeleryQueue
+from core.adapters.openai_chat import OpenAIChat
+from core.adapters.openai_embedder import OpenAIEmbedder
+from core.adapters.qdrant import QdrantIndex
+from core.adapters.query_cache import CachedQueries
+from core.adapters.sql.database import PoolOptions, SqlDatabase
+from core.adapters.system_clock import SystemClock
+from core.ports.extraction import Extractor
+from core.ports.models import Embedder, ModelSet
+from core.ports.runtime import Telemetry
+from core.services.collections import CollectionRegistry
+from core.services.extract_rules import RuleExtractor
+from core.services.runtime import Limits, Runtime
+from core.settings import Settings
+
+
+class SettingsError(Exception):
+    """A setting is missing or contradicts another; the text says which and what to do."""
+
+
+@dataclass(frozen=True)
+class Container:
+    """Everything a process of Memlane works with. `close` gives it all back."""
+
+    settings: Settings
+    runtime: Runtime
+    database: SqlDatabase
+
+    def close(self) -> None:
+        self.runtime.queue.close()
+        self.database.close()
+
+
+def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: bool = False) -> Container:
+    """Wire a process that works with `threads` threads. Nothing is connected yet.
+
+    Raises SettingsError.
+    """
+    idle = settings.lease_seconds / 2 if worker else 60.0
+    database = SqlDatabase(
+        _required(settings.database_url, "MEMLANE_DATABASE_URL"),
+        PoolOptions(size=threads + 2, idle_in_transaction=idle),
+    )
+    if settings.qdrant_url is None:
+        raise SettingsError("MEMLANE_QDRANT_URL is not set; `memlane up` sets it for the local stack")
+    index = QdrantIndex(settings.qdrant_url, _secret(settings.qdrant_api_key))
+    models = _models(settings)
+    runtime = Runtime(
+        database=database,
+        index=index,
+        models=models,
+        extractor=_extractor(settings, models),
+        queue=CeleryQueue(_required(settings.broker_url, "MEMLANE_BROKER_URL"), telemetry),
+        telemetry=telemetry,
+        clock=SystemClock(),
+        collections=CollectionRegistry(database, index, models.embedder, settings.collection),
+        limits=_limits(settings),
+    )
+    return Container(settings, runtime, database)
+
+
+def _required(value: object, name: str) -> str:
+    text = _secret(value)
+    if not text:
+        raise SettingsError(f"{name} is not set; `memlane up` sets it for the local stack")
+    return text
+
+
+def _secret(value: object) -> str | None:
+    return value.get_secret_value() if value is not None else None  # type: ignore[attr-defined,no-any-return]
+
+
+def _models(settings: Settings) -> ModelSet:
+    chat = None
+    if settings.chat_configured:
+        chat = OpenAIChat(
+            model=settings.llm_model,
+            base_url=settings.llm_base_url,
+            api_key=_secret(settings.llm_api_key),
+            timeout=settings.llm_timeout,
+        )
+    return ModelSet(CachedQueries(_embedder(settings)), chat)
+
+
+def _embedder(settings: Settings) -> Embedder:
+    if settings.embedder_base_url is None:
+        return builtin_embedder()
+    return OpenAIEmbedder(
+        model=settings.embedder_model,
+        base_url=settings.embedder_base_url,
+        api_key=_secret(settings.embedder_api_key),
+        dims=settings.embedder_dims,
+        timeout=settings.embedder_timeout,
+    )
+
+
+def _extractor(settings: Settings, models: ModelSet) -> Extractor:
+    if models.chat is None:
+        return RuleExtractor()
+    from core.services.extract_model import ModelExtractor
+
+    return ModelExtractor(models.chat, settings.llm_window_tokens)
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        lease_seconds=settings.lease_seconds,
+        max_crashes=settings.max_crashes,
+        max_event_age=settings.max_event_age,
+        max_open_events=settings.max_open_events,
+        window_tokens=settings.llm_window_tokens,
+        fetch_urls=settings.fetch_urls,
+    )

@@ -16,6 +16,7 @@ class Signal(StrEnum):
     REQUEST = "request"  # one HTTP request, whatever its answer
     ACCEPT = "accept"  # an add was accepted, or replayed
     EVENT_ATTEMPT = "event_attempt"  # a worker worked on an event, up to its outcome
+    EVENT_ERROR = "event_error"  # what a failed attempt raised
     LANE_TURN = "lane_turn"  # a worker held a lane's lease from claim to release
     SWEEP = "sweep"  # a look for what wake-ups missed
     SEARCH = "search"  # one search, with the time of each stage
@@ -42,6 +43,7 @@ FIELDS: dict[Signal, tuple[str, ...]] = {
         "tries",
         "crashes",
     ),
+    Signal.EVENT_ERROR: ("event_id", "code", "error"),
     Signal.LANE_TURN: ("outcome", "events", "ms", "fence"),
     Signal.SWEEP: ("found", "ms"),
     Signal.SEARCH: ("project_id", "outcome", "ms", "stages", "hits", "dropped"),

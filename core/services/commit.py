@@ -62,9 +62,7 @@ class LostClaim(Exception):
     """The event was ended by somebody else while its lease was held (erased): everything is rolled back."""
 
 
-def _store(
-    runtime: Runtime, tx: Any, prepared: Prepared, keys: list[str]
-) -> tuple[list[Memory], list[Outcome]]:
+def _store(runtime: Runtime, tx: Any, prepared: Prepared, keys: list[str]) -> tuple[list[Memory], list[Outcome]]:
     project_id = prepared.work.project_id
     tx.memories.lock_scopes(project_id, keys)
     today = runtime.clock.now().date()
@@ -184,9 +182,7 @@ def _result(memory: Memory) -> dict[str, Any]:
     return {"id": str(memory.id), "event": "ADD", "memory": text, "data": {"memory": text}, **scope}
 
 
-def _supersede(
-    tx: Any, prepared: Prepared, stored: Sequence[Memory], outcomes: list[Outcome]
-) -> list[Memory]:
+def _supersede(tx: Any, prepared: Prepared, stored: Sequence[Memory], outcomes: list[Outcome]) -> list[Memory]:
     """Close the shown memories that a stored candidate contradicts or restates more fully."""
     near = prepared.context.near
     by_text = {(row.scope.key, row.hash): row for row in stored}
@@ -205,4 +201,3 @@ def _supersede(
                 closed.append(old)
                 outcomes.append(Outcome("superseded", old.memory, old.id))
     return closed
-

@@ -56,9 +56,7 @@ def gather(runtime: Runtime, work: EventWork, turns: Sequence[Turn]) -> Context:
     return Context(earlier, near, watermark, instructions_of(project.settings if project else {}, work.payload))
 
 
-def _nearest(
-    runtime: Runtime, work: EventWork, turns: Sequence[Turn], waiting: Sequence[Memory]
-) -> list[Memory]:
+def _nearest(runtime: Runtime, work: EventWork, turns: Sequence[Turn], waiting: Sequence[Memory]) -> list[Memory]:
     """The memories nearest to what is being said: index hits, and rows that are not in the index yet."""
     said = "\n".join(turn.text for turn in turns if turn.role == "user")[-_QUERY_CHARACTERS:]
     if not said.strip():

@@ -24,7 +24,6 @@ from core.services.runtime import Runtime
 from core.services.turns import turns as turns_of
 from core.text.entities import entities as entities_in
 
-
 T = TypeVar("T")
 
 
@@ -109,9 +108,7 @@ def _extract(attempt: Attempt, turns: list[Turn], context: Context) -> tuple[lis
     return extraction.candidates, extraction.dropped
 
 
-def _without_known(
-    runtime: Runtime, work: EventWork, drafts: list[Draft]
-) -> tuple[list[Draft], list[Outcome]]:
+def _without_known(runtime: Runtime, work: EventWork, drafts: list[Draft]) -> tuple[list[Draft], list[Outcome]]:
     """Leave out, before anything is embedded, what is stored already by hash; Commit looks again."""
     if not drafts:
         return [], []
@@ -137,9 +134,7 @@ def _embed(attempt: Attempt, drafts: list[Draft]) -> tuple[list[Draft], list[Out
     if not drafts:
         return [], []
     texts = [embedding_text_of(draft.text, draft.candidate.actor_id) for draft in drafts]
-    vectors = embed_all(attempt.runtime.models.embedder, texts)
-    attempt.usage.embedding_calls += 1
-    attempt.usage.embedded_texts += len(texts)
+    vectors = embed_all(attempt.runtime.models.embedder, texts, attempt.usage)
     kept, outcomes = [], []
     for draft, vector in zip(drafts, vectors, strict=True):
         if not isinstance(vector, ModelError):
@@ -153,9 +148,7 @@ def _embed(attempt: Attempt, drafts: list[Draft]) -> tuple[list[Draft], list[Out
     return kept, outcomes
 
 
-def _without_near(
-    attempt: Attempt, drafts: list[Draft], context: Context
-) -> tuple[list[Draft], list[Outcome]]:
+def _without_near(attempt: Attempt, drafts: list[Draft], context: Context) -> tuple[list[Draft], list[Outcome]]:
     """Inferred drafts that an active memory, or an earlier draft of the event, already says."""
     drafts, outcomes = without_twins(drafts)
     if not drafts or not context.watermark:

@@ -45,9 +45,7 @@ def project_in(runtime: Runtime, tx: Any, project_id: UUID, memory_ids: Sequence
         tx.projections.done(project_id, [id_ for id_ in waiting if before.get(id_) == after.get(id_)])
         waiting = [id_ for id_ in waiting if before.get(id_) != after.get(id_)]
     if written:
-        runtime.telemetry.emit(
-            "projection", outcome="done", points=written, ms=(time.monotonic() - started) * 1000
-        )
+        runtime.telemetry.emit("projection", outcome="done", points=written, ms=(time.monotonic() - started) * 1000)
 
 
 def _write(runtime: Runtime, tx: Any, project_id: UUID, ids: Sequence[UUID]) -> int:

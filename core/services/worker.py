@@ -88,3 +88,10 @@ class Worker:
     def busy(self) -> int:
         """Lanes being worked on."""
         return len(self._held)
+
+    def wait_idle(self, seconds: float) -> bool:
+        """Wait until no lane is being worked on; True when that came within `seconds`."""
+        ends = time.monotonic() + seconds
+        while self.busy() and time.monotonic() < ends:
+            time.sleep(0.05)
+        return not self.busy()

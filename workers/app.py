@@ -1,0 +1,36 @@
+"""The Celery application of the workers; `celery -A workers.app worker` and `memlane worker` run it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from celery.signals import worker_init, worker_shutting_down
+
+from core.adapters.celery_app import celery_app
+from core.settings import Settings
+from workers.process import Process, drain_quietly, start
+
+_settings = Settings()
+app = celery_app(_settings.broker_url.get_secret_value() if _settings.broker_url else "memory://", producer=False)
+_process: Process | None = None
+
+
+@worker_init.connect
+def _start(sender: Any = None, **_: Any) -> None:
+    global _process
+    kind = os.environ.get("MEMLANE_WORKER_KIND", "ingest")
+    _process = start(kind, _settings.worker_concurrency)
+
+
+@worker_shutting_down.connect
+def _stop(**_: Any) -> None:
+    if _process is not None:
+        _process.stop()
+
+
+@app.task(name="memlane.drain", ignore_result=True)
+def drain_lanes() -> None:
+    """Work due lanes until none is left; a bare wake-up, so a lost or doubled one does no harm."""
+    if _process is not None:
+        drain_quietly(_process.executor)

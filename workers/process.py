@@ -1,0 +1,87 @@
+"""One worker process: the container, the heartbeat, the sweep, and a graceful stop."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from core.adapters.metrics import Metrics
+from core.adapters.telemetry import SignalTelemetry, configure_logging
+from core.container import Container, build
+from core.ports.database import DatabaseUnavailable
+from core.services.attempt import Executor, Handler
+from core.services.drain import drain
+from core.services.ingest import ingest
+from core.services.sweep import sweep
+from core.services.worker import Worker
+from core.settings import Settings
+
+STOP_SECONDS = 20.0
+HANDLERS: dict[str, Handler] = {"ADD": ingest}
+
+
+@dataclass(frozen=True)
+class Process:
+    container: Container
+    executor: Executor
+    sweeper: ThreadPoolExecutor
+    threads: tuple[threading.Thread, ...]
+
+    @property
+    def worker(self) -> Worker:
+        return self.executor.worker
+
+    def stop(self) -> None:
+        """Stop claiming, wait up to 20 s for what is running, hand the rest back, and leave no heartbeat."""
+        self.worker.stopping.set()
+        self.sweeper.shutdown(wait=False, cancel_futures=True)
+        self.worker.wait_idle(STOP_SECONDS)
+        try:
+            with self.container.database.operations() as tx:
+                tx.ops.forget(self.worker.name)
+        except DatabaseUnavailable:
+            self.container.runtime.telemetry.emit("process", part=self.worker.kind, change="stopped_without_database")
+        self.container.close()
+
+
+def start(kind: str, slots: int) -> Process:
+    """Build and start a worker process; `kind` is its queue (ingest, webhooks). Raises SettingsError."""
+    settings = Settings()
+    telemetry = SignalTelemetry(configure_logging(settings.log_level, settings.log_format), Metrics())
+    container = build(settings, telemetry, threads=slots + 3, worker=True)
+    executor = Executor(Worker(container.runtime, kind, slots), HANDLERS)
+    sweeper = ThreadPoolExecutor(slots, thread_name_prefix="sweep")
+    threads = [threading.Thread(target=executor.worker.beat_until_stopped, name="heartbeat", daemon=True)]
+    if settings.sweep_seconds > 0 and kind == "ingest":
+        args = (executor, sweeper, settings.sweep_seconds, slots)
+        threads.append(threading.Thread(target=_sweep, args=args, name="sweep", daemon=True))
+    for thread in threads:
+        thread.start()
+    telemetry.emit("process", part=kind, change="started", pid=os.getpid())
+    return Process(container, executor, sweeper, tuple(threads))
+
+
+def _sweep(executor: Executor, pool: ThreadPoolExecutor, period: float, slots: int) -> None:
+    """Every period: each free slot looks for due lanes, as if woken, and missed projections are made up for."""
+    worker = executor.worker
+    while not worker.stopping.wait(period):
+        try:
+            for _ in range(slots - worker.busy()):
+                pool.submit(drain_quietly, executor)
+            sweep(executor)
+        except DatabaseUnavailable as error:
+            worker.runtime.telemetry.emit("sweep", outcome="database_unavailable", detail=str(error)[:200])
+        except RuntimeError:
+            if not worker.stopping.is_set():
+                raise
+            return  # the pool was shut down between the two lines
+
+
+def drain_quietly(executor: Executor) -> None:
+    """A drain whose database went away is over; the next sweep comes again."""
+    try:
+        drain(executor)
+    except DatabaseUnavailable as error:
+        executor.worker.runtime.telemetry.emit("sweep", outcome="database_unavailable", detail=str(error)[:200])
