@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pydantic import SecretStr
+
 from core.adapters.builtin_embedder import builtin_embedder
 from core.adapters.celery_queue import CeleryQueue
 from core.adapters.openai_chat import OpenAIChat
@@ -66,15 +68,15 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
     return Container(settings, runtime, database)
 
 
-def _required(value: object, name: str) -> str:
+def _required(value: SecretStr | None, name: str) -> str:
     text = _secret(value)
     if not text:
         raise SettingsError(f"{name} is not set; `memlane up` sets it for the local stack")
     return text
 
 
-def _secret(value: object) -> str | None:
-    return value.get_secret_value() if value is not None else None  # type: ignore[attr-defined,no-any-return]
+def _secret(value: SecretStr | None) -> str | None:
+    return value.get_secret_value() if value is not None else None
 
 
 def _models(settings: Settings) -> ModelSet:

@@ -54,3 +54,13 @@ def database(new_database: Callable[[], str]) -> str:
     url = new_database()
     upgrade(url)
     return url
+
+
+@pytest.fixture
+def new_migrated_database(new_database: Callable[[], str]) -> str:
+    """SQLAlchemy URL (owner) of a migrated database that this test has for itself."""
+    from deploy.migrations.run import upgrade
+
+    url = new_database()
+    upgrade(url)
+    return url

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celery import Celery
-from kombu import Queue
+from kombu.entity import Queue
 
 QUEUES = ("ingest", "webhooks", "upkeep")
 _REDIS = ("redis", "rediss", "valkey", "unix", "sentinel")

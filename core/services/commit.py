@@ -191,7 +191,9 @@ def _supersede(tx: Any, prepared: Prepared, stored: Sequence[Memory], outcomes: 
         row = by_text.get((draft.scope.key, draft.hash))
         if row is None:
             continue
-        named = [(item.index, MemoryState.SUPERSEDED, item.kind) for item in draft.candidate.supersedes]
+        named: list[tuple[int, MemoryState, str | None]] = [
+            (item.index, MemoryState.SUPERSEDED, item.kind) for item in draft.candidate.supersedes
+        ]
         named += [(index, MemoryState.MERGED, None) for index in draft.candidate.merges]
         for index, state, kind in named:
             old = near[index] if 0 <= index < len(near) else None

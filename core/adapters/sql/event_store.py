@@ -165,7 +165,7 @@ class SqlEventStore:
         return [row.id for row in rows]
 
     def hold_key(self, project_id: UUID, key: str, body_hash: str, event_id: UUID) -> Any | None:
-        """Tie an Idempotency-Key to an event; None when it was free, else row(event_id, body_hash, created_at, state).
+        """Tie an Idempotency-Key to an event; None when it was free, else its row.
 
         A concurrent holder is waited for: the unique index makes the second insert wait for the first's end.
         """
