@@ -17,6 +17,7 @@ from qdrant_client.http.exceptions import ApiException
 
 from core.adapters.qdrant_filter import compile_filter
 from core.ports.index import IndexHit, IndexLists, IndexPoint, IndexQuery, IndexUnavailable, SparseVector
+from core.ports.models import Matrix
 
 DENSE = "dense"
 SPARSE = ("bm25", "bm25_ctx", "entity")
@@ -136,6 +137,24 @@ class QdrantIndex:
         with _unavailable():
             answers = self._client.query_batch_points(collection, requests)
         return {name: [_hit(point) for point in found.points] for name, found in zip(wanted, answers, strict=True)}
+
+    def nearest(
+        self, collection: str, project_id: UUID, scope_keys: Sequence[str], vectors: Matrix, limit: int
+    ) -> list[list[IndexHit]]:
+        where = q.Filter(
+            must=[
+                _in_project(project_id),
+                q.FieldCondition(key="scope_key", match=q.MatchAny(any=list(scope_keys))),
+                q.FieldCondition(key="state", match=q.MatchValue(value="active")),
+            ]
+        )
+        requests = [
+            q.QueryRequest(query=q.NearestQuery(nearest=row), using=DENSE, filter=where, limit=limit)
+            for row in vectors.tolist()
+        ]
+        with _unavailable():
+            answers = self._client.query_batch_points(collection, requests)
+        return [[_hit(point) for point in found.points] for found in answers]
 
     def scroll(self, collection: str, project_id: UUID | None = None) -> Iterator[tuple[UUID, dict[str, Any]]]:
         where = None if project_id is None else q.Filter(must=[_in_project(project_id)])

@@ -29,11 +29,14 @@ def embedding_text(memory: Memory) -> str:
     return indexed_text(memory)
 
 
+def embedding_text_of(text: str, actor_id: str | None) -> str:
+    """The same for a memory that is not stored yet."""
+    return text if actor_id is None or speaker_of(text) is not None else f"{actor_id}: {text}"
+
+
 def indexed_text(memory: Memory) -> str:
     """The memory's text; "Ana: …" where the message carried the name Ana and the text does not begin with it."""
-    if memory.actor_id is None or speaker_of(memory.memory) is not None:
-        return memory.memory
-    return f"{memory.actor_id}: {memory.memory}"
+    return embedding_text_of(memory.memory, memory.actor_id)
 
 
 def build_points(memories: Sequence[Memory], neighbours: Iterable[Memory]) -> list[IndexPoint]:
