@@ -11,6 +11,7 @@ from core.adapters.metrics import Metrics
 from core.adapters.telemetry import SignalTelemetry, configure_logging
 from core.container import Container, build
 from core.ports.database import DatabaseUnavailable
+from core.ports.index import IndexUnavailable
 from core.services.attempt import Executor, Handler
 from core.services.drain import drain
 from core.services.ingest import ingest
@@ -59,8 +60,20 @@ def start(kind: str, slots: int) -> Process:
         threads.append(threading.Thread(target=_sweep, args=args, name="sweep", daemon=True))
     for thread in threads:
         thread.start()
+    _prepare(container)
     telemetry.emit("process", part=kind, change="started", pid=os.getpid())
     return Process(container, executor, sweeper, tuple(threads))
+
+
+def _prepare(container: Container) -> None:
+    """Create the collection and load the embedder now, not at the first event. Raises EmbedderConflict.
+
+    Parts that are away are no reason not to start: work waits for them as it does at any other time.
+    """
+    try:
+        container.runtime.collections.current()
+    except (DatabaseUnavailable, IndexUnavailable) as error:
+        container.runtime.telemetry.emit("process", part="worker", change="waiting", detail=str(error)[:200])
 
 
 def _sweep(executor: Executor, pool: ThreadPoolExecutor, period: float, slots: int) -> None:
