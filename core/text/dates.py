@@ -20,14 +20,19 @@ from core.text.spans import RESOLVERS, Reading, safe_date
 
 @dataclass(frozen=True)
 class DateMention:
-    """A stretch of text that names a time. `start` and `end` are its first and last day, both inclusive."""
+    """A stretch of text that names a time. `start` and `end` are its first and last day, both inclusive.
+
+    `relative`: only the time of speaking tells which days are meant ("yesterday", but not "May 7th").
+    """
 
     text: str
     start: date
     end: date
     span: tuple[int, int]
+    relative: bool = False
 
 
+_ABSOLUTE = frozenset({"date", "month", "year"})
 _WORD = re.compile(r"[^\W\d_]+|\d")
 _ISO = re.compile(r"(?<![\d/.\-])((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?![\d/.\-]*\d)")
 _SHORT = re.compile(r"(?<![\d/.\-])(\d{1,2})([/.\-])(\d{1,2})\2((?:19|20)\d\d|\d\d)(?![\d/.\-]*\d)")
@@ -93,7 +98,7 @@ def _expressions(text: str, today: date, code: str) -> Iterator[DateMention]:
             reading = _read(match, calendar, past)
             resolved = RESOLVERS[kind](reading, today)
             if resolved is not None:
-                yield DateMention(match.group(), *resolved, match.span())
+                yield DateMention(match.group(), *resolved, match.span(), relative=kind not in _ABSOLUTE)
 
 
 def _read(match: re.Match[str], calendar: Calendar, past: bool) -> Reading:

@@ -1,0 +1,109 @@
+"""What people say without telling anything: greetings, thanks, assent, praise; requests; tool traffic."""
+
+from __future__ import annotations
+
+import re
+
+from core.text.lang import words
+
+# A sentence of nothing but these words (and stop words, names, interjections) tells nothing.
+PHATIC = words(
+    """hi hey hello hiya howdy yo morning afternoon evening night good great nice cool awesome amazing wonderful
+    fantastic
+    perfect super excellent brilliant lovely sweet neat rad sick epic beautiful gorgeous stunning incredible inspiring
+    impressive interesting fun funny cute adorable delicious yummy yum fab terrific superb marvelous
+    thanks thank thx ty cheers appreciate appreciated grateful please welcome sorry excuse pardon congrats
+    congratulations bye goodbye later soon see ya talk catch care luck enjoy
+    ok okay k yes yeah yep yup sure no nope nah right true exactly absolutely definitely totally certainly indeed
+    agree agreed understand understood understandable got gotcha know mean guess think believe bet hope wish wonder
+    oh ah aw aww wow whoa woah ooh huh hmm hm mm uh um er ha haha hahaha hehe lol lmao omg gosh god yay woohoo hooray
+    sounds sound looks look seems seem feels feel sounded looked glad happy pleased excited proud love loved like
+    liked kind kindness words support supportive supporting encouraging encouragement helpful help helps means lot
+    lots much really very so too well way pretty quite just truly always never forget
+    thing things stuff something anything everything one ones bit idea point part kinda sorta gonna wanna gotta
+    hear heard hearing tell told asking ask share sharing shared let knowing say saying said
+    keep going go went come coming get getting make makes made making take taking
+    buddy pal dude bro man girl guys mate dear friend friends folks everyone people
+    time long miss missed check stay tuned worth deserve deserved job work hard
+    day week weekend today forward can't wait
+    hallo moin servus tschüss danke dankeschön bitte gerne gern genau stimmt klar super toll schön prima alles gut
+    freut freue wirklich ach naja entschuldigung guten tag morgen abend nacht bis bald sehen wünsche viel glück spaß
+    hola buenas buenos días tardes noches gracias muchas vale claro genial bien adiós hasta luego perdón perfecto
+    bonjour salut bonsoir merci beaucoup d'accord oui non bien sûr super génial parfait pardon revoir bientôt
+    ciao grazie prego obrigado obrigada olá"""
+)
+PHATIC_CJK = re.compile(
+    r"^(?:你好|您好|大家好|嗨|哈喽|喂|早上好|早安|晚上好|晚安|中午好|下午好|再见|拜拜|谢谢(?:你|您|大家)?|多谢|感谢|不客气|没关系|没事|对不起|抱歉|"
+    r"好(?:的|吧|啊|呀|哦|嘞)?|行|可以|嗯+|哦+|啊+|哈+|是(?:的|啊|吗)?|对(?:的|啊)?|没错|明白(?:了)?|知道(?:了)?|了解|收到|"
+    r"太好了|真棒|不错|厉害|加油|当然(?:可以)?|没问题|辛苦了|真的(?:吗)?|原来如此|我(?:知道|明白|同意)了?|"
+    r"こんにちは|こんばんは|おはよう(?:ございます)?|ありがとう(?:ございます|ございました)?|どうも|すみません|ごめん(?:なさい)?|はい|"
+    r"いいえ|うん|そう(?:です|だ)?(?:ね|か)?|なるほど|わかりました|了解(?:です)?|よろしく(?:お願いします)?|さようなら|またね|"
+    r"すごい(?:です)?(?:ね)?|いいですね|素敵(?:です)?(?:ね)?|お疲れ様(?:です|でした)?|大丈夫(?:です)?)$"
+)
+# Requests: what the speaker wants done now says nothing lasting about them.
+IMPERATIVE = re.compile(
+    r"^(?:(?:ok|okay|so|now|and|then|well|hey|hi|please|just|kindly|also)[, ]+)*"
+    r"(?:explain|show|tell me|write|give|help|fix|list|translate|summari[sz]e|set up|install|create|generate|find|"
+    r"search|run|describe|compare|calculate|compute|draft|rewrite|rephrase|suggest|recommend|convert|debug|review|"
+    r"refactor|implement|build|make me|make it|make sure|open|close|delete|remove|update|add|send|print|solve|define|"
+    r"outline|prove|optimi[sz]e|check|let me know|look at|take a look|try|go ahead|keep|imagine|consider"
+    r"|note that you|"
+    r"let's|stop|wait|hold on|continue|repeat|answer|read|see|click|use|ping|test|format|start|do it|don't)\b"
+    r"|^(?:can|could|would|will) (?:you|u|someone|anybody)\b|^i(?:'d like| want| need) you to\b|^please\b"
+    r"|^(?:bitte|erkläre?|zeige?|schreibe?|gib|hilf|übersetze?|erstelle?|mach|such|finde?|nenne?|sag mir|beschreibe?|"
+    r"kannst du|könntest du|können sie|könnten sie|lass uns|prüfe?)\b"
+    r"|^(?:por favor|explica|explícame|muéstrame|escribe|dame|ayúdame|traduce|resume|crea|busca|dime|puedes"
+    r"|podrías)\b"
+    r"|^(?:s'il (?:te|vous) plaît|explique|montre|écris|donne|aide|traduis|résume|crée|cherche|dis-moi|peux-tu|"
+    r"pouvez-vous|pourrais-tu|pourriez-vous)\b"
+    r"|^(?:请|請|帮我|幫我|麻烦|麻煩|能不能|可以帮|给我|給我|告诉我|告訴我|解释|解釋|写一|寫一|翻译|总结|列出)"
+    r"|(?:てください|て下さい|してくれ|教えて|お願いします|てくれますか)[。！!]?$",
+    re.IGNORECASE,
+)
+# "Remember that …", "note: …": a request, but the user's way to hand over a fact.
+HANDED_OVER = re.compile(
+    r"^(?:please |bitte |por favor |请)?(?:remember|remind me|note|keep in mind|don't forget|save|store"
+    r"|for the record|fyi|"
+    r"merk dir|denk daran|recuerda|souviens-toi|retiens|note que|记住|记得|記住|请记|覚えて)[\s,:：]*(?:that"
+    r"|dass|que)?\s*",
+    re.IGNORECASE,
+)
+ECHO_LINE = re.compile(
+    r"^\s*[-*>•\[(\"']*\s*(?:recalled|recall|retrieved|relevant|known|stored|saved|existing|previous"
+    r"|from (?:my )?)?\s*"
+    r"(?:recalled|recall|retrieved|memory|memories|facts about (?:you|the user|user)|context|from memory"
+    r"|memory update|"
+    r"erinnerung(?:en)?|recuerdos?|souvenirs?|回忆|回憶|记忆|記憶|召回|已知信息|思い出|記憶から)\s*(?:\([^)]*\))?\s*[\])]?\s*[:：]",
+    re.IGNORECASE,
+)
+TOOL_LINE = re.compile(
+    r"^\s*(?:\{.*\}|\[.*\]|</?[a-z_]+[^>]*>.*|(?:tool|function|action|observation|thought|calling|invoking|executing|status|"
+    r"debug|info|warning|traceback|stdout|stderr|exit code|http/\d)\b[^.!?]*[:(].*|(?:ping|pong|ok|done|test"
+    r"|testing)[.!]?)\s*$",
+    re.IGNORECASE,
+)
+MACHINE_BLOCK = re.compile(
+    r"```.*?(?:```|\Z)|<(tool_call|tool_result|tool_response|think|thinking|scratchpad|function_calls?|memory|memories|"
+    r"context)\b[^>]*>.*?(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+FIRST_PERSON = re.compile(
+    r"\b(?:i|i'(?:m|ve|d|ll)|my|me|mine|myself|we|we'(?:re|ve|d|ll)|our|ours|us|ich|mein\w*|mich|mir|wir|uns\w*|yo|mi|mis|"
+    r"me|soy|tengo|nosotros|nuestr\w+|estoy|vivo|trabajo|prefiero|je|j'\w+|mon|ma|mes|moi|nous|notre|nos)\b"
+    r"|我|咱|俺|私|僕|俺|うち|自分",
+    re.IGNORECASE,
+)
+SECOND_PERSON = re.compile(
+    r"^(?:and |so |but |well,? |oh,? |yeah,? )*(?:you|your|you're|you've|you'll|you'd|u|du|dein\w*|sie|ihr|tú"
+    r"|usted|tu|vous|"
+    r"ton|votre|your's)\b|^(?:你|您|あなた)",
+    re.IGNORECASE,
+)
+SPEAKER_LABELS = {
+    "en": ("User", "Assistant"),
+    "de": ("Nutzer", "Assistent"),
+    "es": ("Usuario", "Asistente"),
+    "fr": ("Utilisateur", "Assistant"),
+    "zh": ("用户", "助手"),
+    "ja": ("ユーザー", "アシスタント"),
+}

@@ -1,0 +1,186 @@
+"""The rule-based extractor (design §5): conversation in, candidate memories out, without a model.
+
+It keeps the speaker's own words and language. Each turn is cleaned of machine traffic, cut into sentences,
+sifted, and what tells something is put together again, named and dated, a few sentences to a memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from core.domain.memory import Candidate, Turn
+from core.text.clauses import content
+from core.text.dates import DateMention, mentions
+from core.text.entities import entities
+from core.text.lang import words
+from core.text.lang.chatter import ECHO_LINE, MACHINE_BLOCK, SPEAKER_LABELS
+from core.text.language import language
+from core.text.normalise import fold
+from core.text.scripts import is_cjk
+from core.text.sentences import sentences
+from core.text.sifting import Kind, Sifted, informative, sift
+from core.text.similar import near_duplicate
+from core.text.squeeze import squeeze
+
+MAX_MEMORY = 400  # characters of one memory, about 100 tokens of an embedder
+ECHO = 0.8  # share of a sentence's content that a shown memory or the user said before, to be an echo
+SHORT_ANSWER = 4  # informative words up to which an answer needs its question
+_SPEAKER = re.compile(r"^\s*([A-ZÀ-Þ][\w.'’\-]*(?: [A-ZÀ-Þ][\w.'’\-]*){0,2}|[\u4e00-\u9fff]{2,4})\s*[:：]\s+(?=\S)")
+_NOT_SPEAKERS = words("note remember recalled fact update ps fyi todo user assistant system warning error 注意")
+_BULLET = re.compile(r"^\s*[-*•]\s+")
+
+
+@dataclass
+class _Said:
+    """One turn being worked on. `speaker` is a name or None."""
+
+    turn: Turn
+    speaker: str | None
+    sifted: list[Sifted] = field(default_factory=list)
+
+
+def extract(turns: Sequence[Turn], earlier: Sequence[Turn], shown: Sequence[str]) -> list[Candidate]:
+    """Candidates of the new `turns`, in order. `earlier` turns give context, `shown` memories are never repeated
+    back.
+
+    Only user and assistant turns are sources. Near duplicates inside the answer collapse into the first.
+    """
+    names = _known_names([*earlier, *turns])
+    asked = _last_question(earlier)
+    heard = [content(text) for text in shown]
+    found: list[Candidate] = []
+    for turn in turns:
+        if turn.role not in ("user", "assistant"):
+            continue
+        said = _said(turn, names)
+        found.extend(_memories(said, asked, heard))
+        if turn.role == "user":
+            heard.append(content(turn.text))
+        questions = [sifted.text for sifted in said.sifted if sifted.kind is Kind.ASKS]
+        asked = questions[-1] if questions else None
+    return _distinct(found)
+
+
+def _known_names(turns: Sequence[Turn]) -> frozenset[str]:
+    """Folded words of the speakers' names: to address somebody tells nothing."""
+    named = [name for turn in turns if (name := turn.name or _prefix(turn.text)[0])]
+    return frozenset(word for name in named for word in fold(name).split())
+
+
+def _prefix(text: str) -> tuple[str | None, str]:
+    """("Nora", "I ski.") of "Nora: I ski."; (None, text) where no speaker is written in front."""
+    match = _SPEAKER.match(text)
+    if match is None or fold(match.group(1)) in _NOT_SPEAKERS:
+        return None, text
+    return match.group(1), text[match.end() :]
+
+
+def _last_question(earlier: Sequence[Turn]) -> str | None:
+    spoken = [turn for turn in earlier if turn.role in ("user", "assistant")]
+    if not spoken:
+        return None
+    asked = [sifted.text for part in sentences(spoken[-1].text) if (sifted := sift(part)).kind is Kind.ASKS]
+    return asked[-1] if asked else None
+
+
+def _said(turn: Turn, names: frozenset[str]) -> _Said:
+    prefix, text = _prefix(turn.text)
+    said = _Said(turn, turn.name or prefix)
+    text = squeeze("\n".join(_human_lines(MACHINE_BLOCK.sub("\n", text))))
+    seen: set[str] = set()
+    for sentence in sentences(text):
+        for piece in _pieces(sentence):
+            key = fold(piece)
+            if key not in seen:
+                seen.add(key)
+                said.sifted.append(sift(_BULLET.sub("", piece), names))
+    return said
+
+
+def _human_lines(text: str) -> Iterator[str]:
+    """Lines that somebody wrote: no recalled memories, nor the list under such a heading."""
+    listing = False
+    for line in text.splitlines():
+        if ECHO_LINE.match(line):
+            listing = not line.split(":")[-1].strip()
+            continue
+        listing = listing and bool(_BULLET.match(line))
+        if not listing:
+            yield line
+
+
+def _pieces(sentence: str) -> Iterator[str]:
+    """A sentence, or its parts where it is longer than a memory may be."""
+    while len(sentence) > MAX_MEMORY:
+        cut = max(sentence.rfind(mark, 80, MAX_MEMORY) for mark in (", ", "; ", "，", " and ", " my "))
+        cut = cut if cut > 0 else max(sentence.rfind(" ", 80, MAX_MEMORY), 0) or MAX_MEMORY
+        yield sentence[:cut].strip(" ,;，")
+        sentence = sentence[cut:].strip(" ,;，")
+    if sentence:
+        yield sentence
+
+
+def _memories(said: _Said, asked: str | None, heard: list[frozenset[str]]) -> Iterator[Candidate]:
+    told = [sifted.told for sifted in said.sifted if sifted.kind is Kind.TELLS and _worth(said, sifted.told, heard)]
+    for index, group in enumerate(_groups(told)):
+        needs = index == 0 and asked and informative(" ".join(group)) < SHORT_ANSWER
+        yield _candidate(said, " ".join(group), asked if needs else None)
+
+
+def _worth(said: _Said, told: str, heard: list[frozenset[str]]) -> bool:
+    """An unnamed assistant is a machine: its echoes of what it was told are dropped."""
+    if said.turn.role == "user" or said.speaker:
+        return True
+    about = content(told)
+    return bool(about) and not any(len(about & known) >= ECHO * len(about) for known in heard)
+
+
+def _groups(told: list[str]) -> Iterator[list[str]]:
+    """Neighbouring sentences of one turn, as many as fit into one memory."""
+    group: list[str] = []
+    for sentence in told:
+        if group and sum(map(len, group)) + len(sentence) > MAX_MEMORY:
+            yield group
+            group = []
+        group.append(sentence)
+    if group:
+        yield group
+
+
+def _candidate(said: _Said, told: str, asked: str | None) -> Candidate:
+    turn = said.turn
+    dates = mentions(told, turn.said_at)
+    text = _dated(told, dates)
+    labels = SPEAKER_LABELS.get(language(told), SPEAKER_LABELS["en"])
+    speaker = said.speaker or labels[turn.role == "assistant"]
+    question = f"{asked} " if asked else ""
+    mark = "：" if is_cjk(speaker) else ": "
+    return Candidate(
+        text=f"{speaker}{mark}{question}{text}",
+        attributed_to="assistant" if turn.role == "assistant" else "user",
+        role=turn.role,
+        actor_id=turn.name,
+        entities=entities(f"{question}{told}", said.speaker),
+        event_date=dates[0].start if dates else None,
+        source_turns=(turn.index,),
+    )
+
+
+def _dated(told: str, dates: list[DateMention]) -> str:
+    """Relative days get their date behind them: "yesterday (2023-05-23)"."""
+    for mention in reversed(dates):
+        if mention.relative:
+            first, last = mention.start.isoformat(), mention.end.isoformat()
+            resolved = first if first == last else f"{first}/{last}"
+            told = f"{told[: mention.span[1]]} ({resolved}){told[mention.span[1] :]}"
+    return told
+
+
+def _distinct(found: list[Candidate]) -> list[Candidate]:
+    kept: list[Candidate] = []
+    for candidate in found:
+        if not any(near_duplicate(candidate.text, other.text, None) for other in kept):
+            kept.append(candidate)
+    return kept

@@ -1,0 +1,95 @@
+"""What the rule-based extractor keeps and what it drops."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from core.domain.memory import Turn
+from core.text.rules import extract
+
+NOW = datetime(2023, 5, 24, 10, tzinfo=UTC)
+
+
+def turns(*said: tuple[str, str]) -> list[Turn]:
+    return [Turn(index, role, text, NOW) for index, (role, text) in enumerate(said)]
+
+
+def texts(*said: tuple[str, str], shown: tuple[str, ...] = ()) -> list[str]:
+    return [candidate.text for candidate in extract(turns(*said), [], shown)]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Hi, I'm Nora and I can't eat shellfish", ("Nora", "can't eat shellfish")),
+        ("我叫林澜，在杭州的云杉科技做测试工程师，对芒果过敏", ("林澜", "云杉科技", "芒果")),
+        ("I have a dog named Rex, what should I feed him?", ("Rex",)),
+        ("remember my locker is B17", ("my locker is B17",)),
+        ("My friend Jack hates football", ("Jack hates football",)),
+        ("私の名前は田中です。寿司が好きです。", ("田中", "寿司が好き")),
+        ("Ich heiße Anna und wohne in Berlin", ("Anna", "Berlin")),
+        ("Error ZX-81-Q means the fan is stuck", ("ZX-81-Q",)),
+    ],
+)
+def test_facts_are_kept_in_the_speakers_words(said: str, kept: tuple[str, ...]) -> None:
+    memory = " ".join(texts(("user", said)))
+    assert all(part in memory for part in kept)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "How do I cook rice?",
+        "What are the KPIs of Christophe?",
+        "怎么煮米饭？",
+        "Wie koche ich Reis?",
+        "Thanks! That's great.",
+        "Hello there! Thank you so much.",
+        "Set up nginx",
+        "ping",
+        "好的，谢谢！",
+        "",
+        "😀",
+    ],
+)
+def test_questions_thanks_and_requests_are_not_kept(said: str) -> None:
+    assert texts(("user", said)) == []
+
+
+def test_system_tool_and_echoing_turns_store_nothing_however_often_they_come() -> None:
+    round_ = [
+        ("system", "You are Helper v3, tools: a,b"),
+        ("user", "ping"),
+        ("assistant", "Recalled: user likes tea. OK"),
+        ("tool", '{"result": "user likes tea"}'),
+    ]
+    assert texts(*round_ * 20, shown=("User: I like tea",)) == []
+
+
+def test_an_assistant_repeating_the_user_is_an_echo() -> None:
+    assert len(texts(("user", "My dentist is Dr Ek."), ("assistant", "Your dentist is Dr Ek, noted."))) == 1
+
+
+def test_yesterday_is_resolved_against_the_message() -> None:
+    (candidate,) = extract(turns(("user", "I ran a marathon yesterday")), [], [])
+    assert candidate.event_date == date(2023, 5, 23)
+    assert "2023-05-23" in candidate.text
+
+
+def test_a_short_answer_carries_its_question() -> None:
+    (memory,) = texts(("assistant", "What's your dog's name?"), ("user", "Rex"))
+    assert "dog's name" in memory
+    assert "Rex" in memory
+
+
+@pytest.mark.parametrize("filler", ["lorem ipsum dolor sit amet ", "x", "blah. ", "The weather is nice. ", "行了。"])
+def test_two_facts_survive_forty_long_messages_of_filler(filler: str) -> None:
+    said = [("user" if i % 2 == 0 else "assistant", (filler * 2000)[:2000]) for i in range(40)]
+    said[2] = ("user", f"{(filler * 1000)[:990]} my locker is B17 {filler * 1000}"[:2000])
+    said[37] = ("user", f"my dentist is Dr Ek. {filler * 2000}"[:2000])
+    memories = texts(*said)
+    assert any("locker is B17" in memory for memory in memories)
+    assert any("dentist is Dr Ek" in memory for memory in memories)
+    assert len(memories) <= 6
