@@ -18,6 +18,7 @@ from core.ports.extraction import Extractor
 from core.ports.models import Embedder, ModelSet
 from core.ports.runtime import Telemetry
 from core.services.collections import CollectionRegistry
+from core.services.crash_points import CrashPoints
 from core.services.extract_rules import RuleExtractor
 from core.services.runtime import Limits, Runtime
 from core.settings import Settings
@@ -64,6 +65,7 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         clock=SystemClock(),
         collections=CollectionRegistry(database, index, models.embedder, settings.collection),
         limits=_limits(settings),
+        crash=CrashPoints(settings.crash_at),
     )
     return Container(settings, runtime, database)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Any
 
 from celery.signals import worker_init, worker_shutting_down
@@ -26,7 +27,13 @@ def _start(sender: Any = None, **_: Any) -> None:
 @worker_shutting_down.connect
 def _stop(**_: Any) -> None:
     if _process is not None:
-        _process.stop()
+        threading.Thread(target=_leave, args=(_process,), name="stop").start()
+
+
+def _leave(process: Process) -> None:
+    """Celery waits for its running tasks for ever; after the hand-back there is nothing left to wait for."""
+    if not process.stop():
+        os._exit(0)
 
 
 @app.task(name="memlane.drain", ignore_result=True)

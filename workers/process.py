@@ -34,17 +34,23 @@ class Process:
     def worker(self) -> Worker:
         return self.executor.worker
 
-    def stop(self) -> None:
-        """Stop claiming, wait up to 20 s for what is running, hand the rest back, and leave no heartbeat."""
+    def stop(self) -> bool:
+        """Stop claiming, wait up to 20 s for what is running, hand the rest back, and leave no heartbeat.
+
+        False when something was still running and was handed back.
+        """
         self.worker.stopping.set()
         self.sweeper.shutdown(wait=False, cancel_futures=True)
-        self.worker.wait_idle(STOP_SECONDS)
+        idle = self.worker.wait_idle(STOP_SECONDS)
         try:
+            if not idle:
+                self.worker.hand_back()
             with self.container.database.operations() as tx:
                 tx.ops.forget(self.worker.name)
         except DatabaseUnavailable:
             self.container.runtime.telemetry.emit("process", part=self.worker.kind, change="stopped_without_database")
         self.container.close()
+        return idle
 
 
 def start(kind: str, slots: int) -> Process:

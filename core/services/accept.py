@@ -53,6 +53,8 @@ def accept(runtime: Runtime, request: Request) -> Accepted:
         tx.events.accept(request.project_id, event)
         # After the lane's row is locked: a worker that releases the lane waits for this transaction.
         idle = tx.lanes.is_free(LaneRef(request.project_id, request.scope.key))
+        runtime.crash.reach("accept")
+    runtime.crash.reach("accepted")
     if idle:
         runtime.queue.wake("ingest", f"{request.project_id}:{request.scope.key}")
     return Accepted(event.id)

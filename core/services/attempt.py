@@ -42,6 +42,8 @@ class Executor:
             work = tx.events.begin(lane, event_id) if tx.lanes.holds(lane) else None
         if work is None:
             return Superseded()
+        self.worker.working_on(lane, event_id)
+        runtime.crash.reach("begin")
         verdict = self._judge(lane, work)
         settled = _settle(runtime, lane, work, verdict)
         self._tell(work, settled, (time.monotonic() - started) * 1000)

@@ -55,6 +55,8 @@ def commit(runtime: Runtime, lane: LaneRef, prepared: Prepared) -> Done | Supers
         }
         if not tx.events.commit(lane, work.id, done):
             raise LostClaim
+        runtime.crash.reach("commit")
+    runtime.crash.reach("committed")
     return Done(work.id, tuple(waiting))
 
 

@@ -118,7 +118,9 @@ def _finish(runtime: Runtime, lane: LaneRef, done: Sequence[Done]) -> bool:
     with runtime.database.transaction(lane.project_id) as tx:
         if not tx.lanes.holds(lane):
             return False
+        runtime.crash.reach("project")
         if memory_ids:
             project_in(runtime, tx, lane.project_id, memory_ids)
+        runtime.crash.reach("projected")
         tx.events.project([item.event_id for item in done])
     return True

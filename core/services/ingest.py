@@ -62,9 +62,11 @@ def ingest(runtime: Runtime, lane: LaneRef, work: EventWork) -> Done | Supersede
         context = attempt.timed("context", lambda: gather(runtime, work, turns))
         candidates, dropped = attempt.timed("extract", lambda: _extract(attempt, turns, context))
         outcomes = [*outcomes, *dropped]
+        runtime.crash.reach("extract")
     drafts, repeats = drafts_of(candidates, work.scope, verbatim=verbatim)
     drafts, known = _without_known(runtime, work, drafts)
     drafts, failed = attempt.timed("embed", lambda: _embed(attempt, drafts))
+    runtime.crash.reach("embed")
     if not verbatim:
         drafts, near = attempt.timed("deduplicate", lambda: _without_near(attempt, drafts, context))
         known = [*known, *near]

@@ -10,6 +10,7 @@ from core.ports.index import VectorIndex
 from core.ports.models import ModelSet
 from core.ports.runtime import Clock, Telemetry, WorkQueue
 from core.services.collections import CollectionRegistry
+from core.services.crash_points import CrashPoints
 
 
 @dataclass(frozen=True)
@@ -41,3 +42,4 @@ class Runtime:
     clock: Clock
     collections: CollectionRegistry
     limits: Limits = field(default_factory=Limits)
+    crash: CrashPoints = field(default_factory=CrashPoints)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 from core.ports.database import DatabaseUnavailable, LaneRef
 from core.services.gate import Gate
@@ -27,6 +28,7 @@ class Worker:
         self._slots = threading.BoundedSemaphore(slots)
         self._lock = threading.Lock()
         self._held: dict[int, LaneRef] = {}
+        self._working: dict[int, UUID] = {}
         self._lost: set[int] = set()
         self._last_claim = time.monotonic()
         self.events_done = 0
@@ -56,7 +58,26 @@ class Worker:
         finally:
             with self._lock:
                 self._held.pop(fence, None)
+                self._working.pop(fence, None)
                 self._lost.discard(fence)
+
+    def working_on(self, lane: LaneRef, event_id: UUID) -> None:
+        """Which event of the lane the slot works on, for the hand-back of a stopping process."""
+        with self._lock:
+            self._working[lane.fence or 0] = event_id
+
+    def hand_back(self) -> int:
+        """Give up every lane still held, uncounted; their slots can no longer commit. Raises DatabaseUnavailable."""
+        with self._lock:
+            held = [(lane, self._working.get(fence)) for fence, lane in self._held.items()]
+        for lane, event_id in held:
+            with self.runtime.database.transaction(lane.project_id) as tx:
+                if tx.lanes.holds(lane) and event_id is not None:
+                    tx.events.hand_back(lane, event_id)
+            with self.runtime.database.operations() as tx:
+                tx.lanes.release(lane, always=True)
+            self.runtime.queue.wake("ingest", f"{lane.project_id}:{lane.lane_key}")
+        return len(held)
 
     def lost(self, lane: LaneRef) -> bool:
         """True once a renewal has shown that another worker holds the lane."""
