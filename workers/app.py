@@ -9,6 +9,7 @@ from typing import Any
 from celery.signals import worker_init, worker_shutting_down
 
 from core.adapters.celery_app import celery_app
+from core.services.upkeep import purge_old
 from core.settings import Settings
 from workers.process import Process, drain_quietly, start
 
@@ -34,6 +35,18 @@ def _leave(process: Process) -> None:
     """Celery waits for its running tasks for ever; after the hand-back there is nothing left to wait for."""
     if not process.stop():
         os._exit(0)
+
+
+app.conf.beat_schedule = {
+    "upkeep": {"task": "memlane.upkeep", "schedule": 60.0, "options": {"queue": "upkeep", "expires": 60}},
+}
+
+
+@app.task(name="memlane.upkeep", ignore_result=True)
+def run_upkeep() -> None:
+    """Delete what is past its retention."""
+    if _process is not None:
+        purge_old(_process.container.runtime)
 
 
 @app.task(name="memlane.drain", ignore_result=True)

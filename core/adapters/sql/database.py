@@ -16,6 +16,7 @@ from core.adapters.sql.memory_store import SqlMemoryStore
 from core.adapters.sql.ops_store import SqlOpsStore
 from core.adapters.sql.project_store import SqlProjectStore
 from core.adapters.sql.projection_store import SqlProjectionStore
+from core.adapters.sql.retention_store import SqlRetentionStore
 from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
 
 _SET_PROJECT = text("SELECT set_config('memlane.project', :project, true)")
@@ -58,6 +59,10 @@ class SqlTransaction:
     @cached_property
     def projects(self) -> SqlProjectStore:
         return SqlProjectStore(self.connection)
+
+    @cached_property
+    def retention(self) -> SqlRetentionStore:
+        return SqlRetentionStore(self.connection)
 
     @cached_property
     def ops(self) -> SqlOpsStore:
