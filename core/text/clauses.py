@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from core.text.lang.negation import HARD, HARD_CJK, IDIOMS, LIKING, LIKING_CJK, SOFT, SOFT_CJK
 from core.text.normalise import fold
+from core.text.questions import asks
 from core.text.scripts import CJK
 from core.text.sentences import sentences
 from core.text.tokens import tokens
@@ -20,16 +21,6 @@ _SPLIT = re.compile(
 )
 _WORDS = re.compile(rf"[^\W\d_{CJK}]+(?:'[^\W\d_]+)*")
 _CJK_TEXT = re.compile(f"[{CJK}]")
-_QUESTION = re.compile(
-    r"[?？]|[吗嗎呢][。.]?\s*$|か[。.]?\s*$"
-    r"|^\s*(?:how|what|when|where|why|who|which|whose|can you|could you|would you|"
-    r"do you|does|is there|are there|should i|wie|was|wann|wo|warum|wer|welche[rsn]?|kannst du|können sie|cómo"
-    r"|qué|cuándo|"
-    r"dónde|por qué|quién|cuál|puedes|comment|quand|où|pourquoi|qui|quel(?:le)?s?|"
-    r"peux-tu|est-ce que|怎么|怎樣|什么|为什么|"
-    r"谁|哪|如何|请问)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -49,10 +40,10 @@ def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of all sentences. A negator without content of its own joins the clause before it."""
     found: list[Clause] = []
     for sentence in sentences(text):
-        asks = bool(_QUESTION.search(sentence))
+        asked = asks(sentence)
         for part in _SPLIT.split(IDIOMS.sub(" ", fold(sentence))):
             if part and part.strip():
-                found.append(_clause(part.strip(), asks))
+                found.append(_clause(part.strip(), asked))
     return tuple(clause for clause in found if clause.about)
 
 
@@ -69,10 +60,6 @@ def denies(text: str) -> bool:
     """Is a hard negation in this text (idioms apart)?"""
     folded = IDIOMS.sub(" ", fold(text))
     return not HARD.isdisjoint(_WORDS.findall(folded)) or bool(HARD_CJK.search(folded)) or "n't" in folded
-
-
-def asks(sentence: str) -> bool:
-    return bool(_QUESTION.search(sentence))
 
 
 def _clause(part: str, asked: bool) -> Clause:

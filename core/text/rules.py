@@ -125,8 +125,13 @@ def _pieces(sentence: str) -> Iterator[str]:
 def _memories(said: _Said, asked: str | None, heard: list[frozenset[str]]) -> Iterator[Candidate]:
     told = [sifted.told for sifted in said.sifted if sifted.kind is Kind.TELLS and _worth(said, sifted.told, heard)]
     for index, group in enumerate(_groups(told)):
-        needs = index == 0 and asked and informative(" ".join(group)) < SHORT_ANSWER
+        needs = index == 0 and asked and _needs(" ".join(group), asked)
         yield _candidate(said, " ".join(group), asked if needs else None)
+
+
+def _needs(answer: str, asked: str) -> bool:
+    """An answer of few words that does not repeat what was asked says nothing without the question."""
+    return informative(answer) < SHORT_ANSWER and content(answer).isdisjoint(content(asked))
 
 
 def _worth(said: _Said, told: str, heard: list[frozenset[str]]) -> bool:

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from core.text.clauses import asks
 from core.text.lang.chatter import (
     FIRST_PERSON,
     HANDED_OVER,
@@ -18,6 +17,7 @@ from core.text.lang.chatter import (
 )
 from core.text.lang.stopwords import CHINESE, LATIN
 from core.text.normalise import fold
+from core.text.questions import asks
 from core.text.scripts import CJK, is_cjk
 
 _STOP = frozenset().union(*LATIN.values())

@@ -7,6 +7,7 @@ from threading import Lock
 
 import snowballstemmer
 
+from core.text.lang.irregular import BASE
 from core.text.normalise import unaccented
 
 _SNOWBALL = {
@@ -35,7 +36,8 @@ def stem(word: str, language: str) -> str:
     with _lock:
         if language not in _stemmers:
             _stemmers[language] = snowballstemmer.stemmer(name)
-        return unaccented(_stemmers[language].stemWord(word)) or word
+        regular = BASE.get(word, word) if language == "en" else word
+        return unaccented(_stemmers[language].stemWord(regular)) or word
 
 
 def script_language(word: str) -> str | None:
