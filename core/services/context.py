@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import numpy as np
 
 from core.domain.errors import MemlaneError
-from core.domain.memory import Memory, ShownMemory, Turn
+from core.domain.memory import Memory, MemoryState, ShownMemory, Turn
 from core.domain.scope import Scope
 from core.domain.work import EventWork
 from core.ports.extraction import Instructions
@@ -75,8 +76,15 @@ def nearest_memories(
     wanted = {hit.id for row in hits for hit in row}
     with runtime.database.transaction(work.project_id) as tx:
         rows = tx.memories.by_ids(work.project_id, sorted(wanted)) if wanted else []
-    pool = {m.id: m for m in [*rows, *waiting] if m.state == "active" and m.embedding and m.scope.key in keys}
+    today = runtime.clock.now().date()
+    pool = {m.id: m for m in [*rows, *waiting] if m.scope.key in keys and _usable(m, today)}
     return [_ranked(vector, list(pool.values()), limit) for vector in vectors]
+
+
+def _usable(memory: Memory, today: date) -> bool:
+    """Active, embedded and not expired: an expired memory is as good as gone."""
+    expired = memory.expiration_date is not None and memory.expiration_date < today
+    return memory.state is MemoryState.ACTIVE and memory.embedding is not None and not expired
 
 
 def _ranked(vector: Matrix, memories: list[Memory], limit: int) -> list[Memory]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
 from core.adapters.sql.database import PoolOptions, SqlDatabase, SqlTransaction
 from core.adapters.sql.project_store import Project
@@ -15,15 +16,26 @@ from core.domain.ids import new_id
 from core.domain.scope import Scope
 from core.domain.work import NewEvent
 from core.ports.database import LaneRef
+from deploy.migrations.run import upgrade
 
 LEASE = 30.0
 
 
+@pytest.fixture(scope="module")
+def migrated(new_database: Callable[[], str]) -> str:
+    url = new_database()
+    upgrade(url)
+    return url
+
+
 @pytest.fixture
-def db(new_migrated_database: str) -> Iterator[SqlDatabase]:
-    """A database of its own: claims look across all projects."""
-    database = SqlDatabase(new_migrated_database, PoolOptions(size=8))
+def db(migrated: str) -> Iterator[SqlDatabase]:
+    """A database without events: claims look across all projects."""
+    database = SqlDatabase(migrated, PoolOptions(size=8))
     yield database
+    with database.operations() as tx:
+        tx.connection.execute(text("DELETE FROM events"))
+        tx.connection.execute(text("DELETE FROM leases"))
     database.close()
 
 
@@ -65,15 +77,11 @@ def finish(db: SqlDatabase, lane: LaneRef, event: UUID) -> bool:
 
 
 def column(db: SqlDatabase, event: UUID, name: str) -> object:
-    from sqlalchemy import text
-
     with db.operations() as tx:
         return tx.connection.execute(text(f"SELECT {name} FROM events WHERE id = :id"), {"id": event}).scalar_one()
 
 
 def expire(db: SqlDatabase, lane: LaneRef) -> None:
-    from sqlalchemy import text
-
     with db.operations() as tx:
         tx.connection.execute(
             text("UPDATE leases SET expires_at = now() - interval '1 s' WHERE fence = :f"), {"f": lane.fence}
@@ -245,8 +253,6 @@ def test_a_lease_that_is_renewed_is_not_taken_over(db: SqlDatabase) -> None:
 
 
 def test_another_project_sees_no_row_whatever_it_asks(db: SqlDatabase) -> None:
-    from sqlalchemy import text
-
     mine, other = make_project(db), make_project(db)
     accept(db, mine, "ann")
     with db.transaction(other) as tx:

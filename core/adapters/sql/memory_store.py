@@ -25,7 +25,7 @@ SELECT coalesce(max(stored_seq), 0) FROM memories WHERE project_id = :project AN
 """)
 _SINCE = text("""
 SELECT * FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes) AND stored_seq > :after
-  AND state = 'active' ORDER BY stored_seq
+  AND state = 'active' AND (expiration_date IS NULL OR expiration_date >= CURRENT_DATE) ORDER BY stored_seq
 """)
 _UNPROJECTED = text("""
 SELECT m.* FROM projections p JOIN memories m ON m.id = p.memory_id
