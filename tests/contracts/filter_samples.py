@@ -15,7 +15,7 @@ from core.domain.memory import Memory, MemoryState
 from core.domain.scope import ENTITY_FIELDS, Scope
 
 IDS = ("u", "v", "O'Brien", "50%&=", "用户一", "x/y")
-CATEGORIES = ("Food", "food", "FOOTBALL", "Straße", "ΣΊΣΥΦΟΣ", "σίσυφος", "旅行", "a|b", "[x]")
+CATEGORIES = ("Food", "food", "seafood", "FOOTBALL", "Straße", "ΣΊΣΥΦΟΣ", "σίσυφος", "旅行", "a|b", "[x]")
 TEXTS = (
     "User likes green Tea",
     "User likes GREEN TEA in İstanbul",
