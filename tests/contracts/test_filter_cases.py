@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
-from uuid import UUID
 
 import pytest
 
+from core.adapters.qdrant import QdrantIndex
 from core.adapters.sql.database import SqlDatabase
 from core.domain.filter_parse import parse
 from core.domain.filter_scope import require_entity, scoped
@@ -67,11 +67,10 @@ NAME_OF = {memory.id: memory.hash for memory in ROWS}
 
 
 @pytest.fixture(scope="module")
-def world(database: str) -> Iterator[World]:
+def world(database: str, index_on_endpoint: QdrantIndex) -> Iterator[World]:
     store = SqlDatabase(database)
-    made = world_of(store, ROWS)
-    yield made
-    made.qdrant.close()
+    with world_of(ROWS, store, index_on_endpoint) as made:
+        yield made
     store.close()
 
 
@@ -256,8 +255,6 @@ def test_what_a_caller_writes_is_never_sql(world: World, poison: str) -> None:
 
 def test_another_project_is_out_of_reach_of_any_filter(world: World) -> None:
     """The row-level wall: the same filter in another project's transaction finds nothing."""
-    stranger: UUID = new_id()
-    lone = replace(ROWS[0], id=new_id(), project_id=stranger)
-    elsewhere = world_of(world.database, [lone])
-    assert elsewhere.in_postgres(parse({"OR": [{"user_id": "*"}]})) == {lone.id}
-    elsewhere.qdrant.close()
+    lone = replace(ROWS[0], id=new_id(), project_id=new_id())
+    with world_of([lone], world.database, world.index) as elsewhere:
+        assert elsewhere.in_postgres(parse({"OR": [{"user_id": "*"}]})) == {lone.id}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.adapters.qdrant import QdrantIndex
 from core.adapters.qdrant_filter import compile_filter
 from core.adapters.sql.database import SqlDatabase
 from core.adapters.sql.filter_sql import compile_sql
@@ -23,17 +24,11 @@ MEMORIES = random_memories(new_id(), 150, seed=2025)
 
 
 @pytest.fixture(scope="module")
-def store(database: str) -> Iterator[SqlDatabase]:
-    opened = SqlDatabase(database)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(scope="module")
-def world(store: SqlDatabase) -> Iterator[World]:
-    made = world_of(store, MEMORIES)
-    yield made
-    made.qdrant.close()
+def world(database: str, index_on_endpoint: QdrantIndex) -> Iterator[World]:
+    store = SqlDatabase(database)
+    with world_of(MEMORIES, store, index_on_endpoint) as made:
+        yield made
+    store.close()
 
 
 @settings(
