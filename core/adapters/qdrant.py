@@ -25,8 +25,8 @@ UPSERT_POINTS, SCROLL_POINTS = 128, 1000  # points in one request
 _KEEP_ALIVE_SECONDS = 30.0  # below the idle time-out of servers, so that no request meets a closing connection
 
 _KEYWORDS = ("scope_key", "user_id", "agent_id", "app_id", "run_id", "state", "categories", "meta")
-_BOOLEANS = ("has_user_id", "has_agent_id", "has_app_id", "has_run_id", "has_categories")
-_INTEGERS = ("created_at", "updated_at", "timestamp", "expiration", "event_date")
+_FLAGS = ("has_user_id", "has_agent_id", "has_app_id", "has_run_id", "has_categories")  # 0 or 1
+_INTEGERS = (*_FLAGS, "created_at", "updated_at", "timestamp", "expiration", "event_date")
 
 
 def _payload_indexes() -> dict[str, q.PayloadSchemaParams]:
@@ -36,8 +36,6 @@ def _payload_indexes() -> dict[str, q.PayloadSchemaParams]:
     }
     for name in _KEYWORDS:
         indexes[name] = q.KeywordIndexParams(type=q.KeywordIndexType.KEYWORD, enable_hnsw=False)
-    for name in _BOOLEANS:
-        indexes[name] = q.BoolIndexParams(type=q.BoolIndexType.BOOL, enable_hnsw=False)
     for name in _INTEGERS:
         indexes[name] = q.IntegerIndexParams(type=q.IntegerIndexType.INTEGER, enable_hnsw=False)
     return indexes

@@ -32,7 +32,7 @@ def unindexed(node: Node) -> list[Node]:
 def compile_filter(node: Node, ids: Resolved | None = None) -> models.Filter:
     """The filter for Qdrant. `ids`: unindexed leaf → the ids of all rows that satisfy it.
 
-    A filter that pins one scope becomes one match on `scope_key`; other null tests use stored booleans: two
+    A filter that pins one scope becomes one match on `scope_key`; other null tests use stored flags: two
     `is_null` conditions are ten times slower than a keyword. Raises ValueError for a leaf that is missing in `ids`.
     """
     must: list[models.Condition] = []
@@ -80,13 +80,13 @@ def _leaf(cond: Cond, ids: Resolved) -> models.Condition:
 
 def _keyword(cond: Cond) -> models.Condition:
     if cond.field in ENTITY_FIELDS and cond.op in ("present", "null"):
-        return _match(f"has_{cond.field}", cond.op == "present")
+        return _match(f"has_{cond.field}", int(cond.op == "present"))
     return _match_any(cond.field, cond.value) if cond.op == "in" else _match(cond.field, cond.value)
 
 
 def _categories(cond: Cond) -> models.Condition:
     if cond.op == "present":
-        return _match("has_categories", True)
+        return _match("has_categories", 1)
     return _match_any("categories", [fold(name) for name in cond.value])
 
 
@@ -115,7 +115,7 @@ def _range(key: str, op: str, value: int) -> models.Condition:
     return models.FieldCondition(key=key, range=models.Range(**bounds))
 
 
-def _match(key: str, value: str | bool) -> models.Condition:
+def _match(key: str, value: str | int) -> models.Condition:
     return models.FieldCondition(key=key, match=models.MatchValue(value=value))
 
 

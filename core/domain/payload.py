@@ -20,9 +20,10 @@ _MICROSECOND = timedelta(microseconds=1)
 def payload_of(memory: Memory) -> dict[str, Any]:
     """The index payload of a memory.
 
-    Times are integer microseconds and days since the epoch, UTC. Entity ids that are null are absent, and a boolean
-    says so, because a stored boolean is found by an index and an absent key is not. `meta` holds a token for
-    each metadata value and for each element of a list among them (`meta_token`).
+    Times are integer microseconds and days since the epoch, UTC. Entity ids that are null are absent, and a flag
+    (0 or 1) says so, because a stored value is found by an index and an absent key is not; flags are no booleans,
+    because Qdrant Edge's Python binding turns the boolean of a filter into an integer, which matches none.
+    `meta` holds a token for each metadata value and for each element of a list among them (`meta_token`).
     """
     created = micros(memory.created_at)
     payload: dict[str, Any] = {
@@ -34,12 +35,12 @@ def payload_of(memory: Memory) -> dict[str, Any]:
         "timestamp": created,
         "expiration": NEVER if memory.expiration_date is None else days(memory.expiration_date),
         "categories": sorted({fold(name) for name in memory.categories or ()}),
-        "has_categories": bool(memory.categories),
+        "has_categories": int(bool(memory.categories)),
         "meta": sorted(set(_meta_tokens(memory.metadata))),
     }
     for field in ENTITY_FIELDS:
         value = getattr(memory.scope, field)
-        payload[f"has_{field}"] = value is not None
+        payload[f"has_{field}"] = int(value is not None)
         if value is not None:
             payload[field] = value
     if memory.event_date is not None:

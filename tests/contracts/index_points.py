@@ -38,9 +38,9 @@ def payload(rnd: random.Random, project: UUID, user: str) -> dict[str, object]:
         "categories": sorted(rnd.sample(["food", "work", "travel"], rnd.randrange(3))),
         "meta": sorted(rnd.sample(["a=1", "a=2", "b=x"], rnd.randrange(3))),
     }
-    values["has_categories"] = bool(values["categories"])
+    values["has_categories"] = int(bool(values["categories"]))
     for field, value in scope.as_dict().items():
-        values[f"has_{field}"] = value is not None
+        values[f"has_{field}"] = int(value is not None)
         if value is not None:
             values[field] = value
     if rnd.random() < 0.5:

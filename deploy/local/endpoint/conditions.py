@@ -81,6 +81,13 @@ def _range(raw: Any) -> edge.RangeFloat:
     return edge.RangeFloat(**raw)
 
 
+def _no_booleans(values: list[Any]) -> list[Any]:
+    """Edge's Python binding takes True for 1, and 1 does not match a stored true: better refused than missed."""
+    if any(isinstance(value, bool) for value in values):
+        raise wrong_input("matching booleans is not supported by the local endpoint; store 0 and 1")
+    return values
+
+
 def _key(raw: Any) -> str:
     if not isinstance(raw, dict) or raw.keys() != {"key"}:
         raise wrong_input(f'expected {{"key": ...}}, got {_shown(raw)}')
@@ -92,9 +99,9 @@ def _shown(raw: Any) -> str:
 
 
 _MATCHES: dict[str, Callable[[Any], Any]] = {
-    "value": edge.MatchValue,
-    "any": edge.MatchAny,
-    "except": edge.MatchExcept,
+    "value": lambda raw: edge.MatchValue(_no_booleans([raw])[0]),
+    "any": lambda raw: edge.MatchAny(_no_booleans(raw)),
+    "except": lambda raw: edge.MatchExcept(_no_booleans(raw)),
 }
 _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "is_null": lambda raw: edge.IsNullCondition(_key(raw)),
