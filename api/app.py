@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import anyio.to_thread
@@ -13,6 +13,7 @@ from api import errors, openapi
 from api.parts import Parts
 from api.routes import ROUTERS
 from api.transport import CanonicalPath, WideLog
+from api.waiting import Waiters
 
 EXPOSED_HEADERS = (
     "ETag",
@@ -38,6 +39,7 @@ def create_app(container: Parts) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.container = container
+    app.state.waiters = Waiters()
     for router in ROUTERS:
         app.include_router(router)
     errors.install(app)
@@ -60,3 +62,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     threads = app.state.container.settings.api_threads
     anyio.to_thread.current_default_thread_limiter().total_tokens = threads
     yield
+    on_stop: Callable[[], None] | None = getattr(app.state, "on_stop", None)
+    if on_stop is not None:
+        on_stop()

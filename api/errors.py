@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from api.answer import Answer
 from core.domain.errors import MemlaneError
+from core.ports.database import DatabaseUnavailable, TransactionConflict
 from core.ports.index import IndexUnavailable
 from core.ports.models import ModelError
 
@@ -54,6 +55,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(MemlaneError, _memlane_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_exception)
+    app.add_exception_handler(DatabaseUnavailable, _database_unavailable)
+    app.add_exception_handler(TransactionConflict, _database_unavailable)
     app.add_exception_handler(IndexUnavailable, _index_unavailable)
     app.add_exception_handler(ModelError, _model_error)
     app.add_exception_handler(ClientDisconnect, _client_disconnect)
@@ -93,6 +96,11 @@ def _allowed_methods(request: Request) -> set[str]:
         if any(route.matches(scope)[0].value == 2 for route in request.app.router.routes):
             allowed.add(method)
     return allowed
+
+
+async def _database_unavailable(request: Request, error: Exception) -> Answer:
+    log.warning("database unavailable: %s", type(error.__cause__ or error).__name__)
+    return _answer(request, MemlaneError("database_unavailable"))
 
 
 async def _index_unavailable(request: Request, error: Exception) -> Answer:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, cast
+
+from starlette.requests import Request
 
 from core.ports.identity import Authenticator
 from core.ports.runtime import Telemetry
+from core.services.runtime import Runtime
 from core.settings import Settings
 
 
@@ -20,3 +23,10 @@ class Parts(Protocol):
 
     @property
     def telemetry(self) -> Telemetry: ...
+
+    @property
+    def runtime(self) -> Runtime: ...
+
+
+def parts_of(request: Request) -> Parts:
+    return cast(Parts, request.app.state.container)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from typing import Any
+from urllib.parse import quote, unquote
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
 
 from api.auth import key_of
 from api.body import check_media_type, parse_object, read_body
 from api.errors import invalid
+from api.parts import Parts
 from core.domain.errors import MemlaneError
+from core.ports.identity import Authenticator, Identity
 
 # Two values of one of these would be a question of who reads which.
 SINGLE_VALUED = (
@@ -29,6 +33,21 @@ SINGLE_VALUED = (
     "metadata",
     "delete_linked",
 )
+
+
+class SegmentConvertor(Convertor[str]):
+    """One path segment; `api.transport.CanonicalPath` leaves only `%` and `/` encoded in it."""
+
+    regex = "[^/]+"
+
+    def convert(self, value: str) -> str:
+        return unquote(value)
+
+    def to_string(self, value: str) -> str:
+        return quote(value, safe="")
+
+
+register_url_convertor("segment", SegmentConvertor())
 
 
 class StrictRequest(Request):
@@ -59,11 +78,8 @@ class ApiRoute(APIRoute):
         async def handler(request: Request) -> Response:
             request.state.route = template
             key = key_of(request.headers)
-            container = request.app.state.container
-            identity = await run_in_threadpool(container.authenticator.authenticate, key)
-            if identity is None:
-                raise MemlaneError("unauthenticated")
-            request.state.identity = identity
+            container: Parts = request.app.state.container
+            request.state.identity = await _identify(container.authenticator, key)
             _refuse_repeated(request)
             if reads_body:
                 request = await _read(request, container.settings.max_body_bytes)
@@ -79,6 +95,13 @@ class AddRoute(ApiRoute):
     """The add endpoints document a body shape of their own for bad input."""
 
     validation_code = "add_invalid"
+
+
+async def _identify(authenticator: Authenticator, key: str) -> Identity:
+    identity = authenticator.remembered(key) or await run_in_threadpool(authenticator.authenticate, key)
+    if identity is None:
+        raise MemlaneError("unauthenticated")
+    return identity
 
 
 async def _read(request: Request, limit: int) -> StrictRequest:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 import time
 from typing import Any
-from urllib.parse import quote, unquote, unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
-from starlette.convertors import Convertor, register_url_convertor
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,21 +25,6 @@ VERSIONS = ("v1", "v2", "v3")
 ROOMS = (*VERSIONS, "api", "healthz", "readyz", "metrics", "docs", "redoc", "openapi.json", "mcp", "console")
 MAX_PREFIX = 4  # segments of a path prefix in the client's host
 _REQUEST_ID = re.compile(r"[\w.:+/=-]{1,128}", re.ASCII)
-
-
-class SegmentConvertor(Convertor[str]):
-    """One path segment; `CanonicalPath` leaves only `%` and `/` encoded in it."""
-
-    regex = "[^/]+"
-
-    def convert(self, value: str) -> str:
-        return unquote(value)
-
-    def to_string(self, value: str) -> str:
-        return quote(value, safe="")
-
-
-register_url_convertor("segment", SegmentConvertor())
 
 
 def canonical_path(raw_path: bytes) -> tuple[str, str]:

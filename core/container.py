@@ -15,8 +15,10 @@ from core.adapters.query_cache import CachedQueries
 from core.adapters.sql.database import PoolOptions, SqlDatabase
 from core.adapters.system_clock import SystemClock
 from core.ports.extraction import Extractor
+from core.ports.identity import Authenticator
 from core.ports.models import Embedder, ModelSet
 from core.ports.runtime import Telemetry
+from core.services.authenticate import KeyAuthenticator
 from core.services.collections import CollectionRegistry
 from core.services.crash_points import CrashPoints
 from core.services.extract_rules import RuleExtractor
@@ -35,6 +37,11 @@ class Container:
     settings: Settings
     runtime: Runtime
     database: SqlDatabase
+    authenticator: Authenticator
+
+    @property
+    def telemetry(self) -> Telemetry:
+        return self.runtime.telemetry
 
     def close(self) -> None:
         self.runtime.queue.close()
@@ -67,7 +74,7 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         limits=_limits(settings),
         crash=CrashPoints(settings.crash_at),
     )
-    return Container(settings, runtime, database)
+    return Container(settings, runtime, database, KeyAuthenticator(database))
 
 
 def _required(value: SecretStr | None, name: str) -> str:

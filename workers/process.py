@@ -13,14 +13,16 @@ from core.container import Container, build
 from core.ports.database import DatabaseUnavailable
 from core.ports.index import IndexUnavailable
 from core.services.attempt import Executor, Handler
+from core.services.delete_all import DELETE_ALL, DELETE_USER
 from core.services.drain import drain
 from core.services.ingest import ingest
+from core.services.purge import purge
 from core.services.sweep import sweep
 from core.services.worker import Worker
 from core.settings import Settings
 
 STOP_SECONDS = 20.0
-HANDLERS: dict[str, Handler] = {"ADD": ingest}
+HANDLERS: dict[str, Handler] = {"ADD": ingest, DELETE_ALL: purge, DELETE_USER: purge}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from api.routes import operation, ping
+from api.routes import add, bulk, entities, events, memory, operation, ping
 
-ROUTERS = (operation.router, ping.router)
+ROUTERS = (
+    operation.router,
+    ping.router,
+    add.router,
+    events.router,
+    bulk.router,
+    memory.router,
+    entities.router,
+)

@@ -27,3 +27,7 @@ class Authenticator(Protocol):
     def authenticate(self, key: str) -> Identity | None:
         """The key's identity; None when unknown or revoked. Raises MemlaneError("database_unavailable")."""
         ...
+
+    def remembered(self, key: str) -> Identity | None:
+        """The identity if it was looked up a moment ago, else None; never waits."""
+        ...

@@ -10,13 +10,17 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, create_engine, exc, text
 
+from core.adapters.sql.event_reads import SqlEventReads
 from core.adapters.sql.event_store import SqlEventStore
+from core.adapters.sql.history_reads import SqlHistoryReads
 from core.adapters.sql.lane_store import SqlLaneStore
+from core.adapters.sql.memory_changes import SqlMemoryChanges
 from core.adapters.sql.memory_store import SqlMemoryStore
 from core.adapters.sql.ops_store import SqlOpsStore
 from core.adapters.sql.project_store import SqlProjectStore
 from core.adapters.sql.projection_store import SqlProjectionStore
 from core.adapters.sql.retention_store import SqlRetentionStore
+from core.adapters.sql.scope_entity_store import SqlScopeEntityStore
 from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
 
 _SET_PROJECT = text("SELECT set_config('memlane.project', :project, true)")
@@ -45,12 +49,28 @@ class SqlTransaction:
         return SqlEventStore(self.connection)
 
     @cached_property
+    def event_reads(self) -> SqlEventReads:
+        return SqlEventReads(self.connection)
+
+    @cached_property
     def lanes(self) -> SqlLaneStore:
         return SqlLaneStore(self.connection)
 
     @cached_property
     def memories(self) -> SqlMemoryStore:
         return SqlMemoryStore(self.connection)
+
+    @cached_property
+    def changes(self) -> SqlMemoryChanges:
+        return SqlMemoryChanges(self.connection)
+
+    @cached_property
+    def history(self) -> SqlHistoryReads:
+        return SqlHistoryReads(self.connection)
+
+    @cached_property
+    def scope_entities(self) -> SqlScopeEntityStore:
+        return SqlScopeEntityStore(self.connection)
 
     @cached_property
     def projections(self) -> SqlProjectionStore:

@@ -94,9 +94,12 @@ class SqlEventStore:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def accept(self, project_id: UUID, event: NewEvent) -> None:
-        """Write the event with the next sequence of its lane, and make its scope's entities known."""
-        entities = list(event.scope.entities())
+    def accept(self, project_id: UUID, event: NewEvent, *, names_entities: bool = True) -> None:
+        """Write the event with the next sequence of its lane, and make its scope's entities known.
+
+        A deletion does not make known whom it names: `names_entities` is False then.
+        """
+        entities = list(event.scope.entities()) if names_entities else []
         if entities:
             params = {"project": project_id, "types": [t for t, _ in entities], "names": [n for _, n in entities]}
             self._connection.execute(_ENTITIES, params)

@@ -1,0 +1,165 @@
+"""How things look on the wire: the memory object of contract §4.1 and the event of §4.9, in this one place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Any
+
+from core.domain.entities import ScopeEntity
+from core.domain.events import EventRecord
+from core.domain.history import HistoryEntry
+from core.domain.memory import Memory, MemoryState
+
+_LIFECYCLE = {MemoryState.SUPERSEDED: "superseded", MemoryState.MERGED: "merged"}
+
+
+def memory_object(memory: Memory, fields: Collection[str] | None = None) -> dict[str, Any]:
+    """The superset of what the endpoints document; `fields` keeps the named keys, and always `id`."""
+    scope = memory.scope
+    rendered: dict[str, Any] = {
+        "id": str(memory.id),
+        "memory": memory.memory,
+        "user_id": scope.user_id,
+        "agent_id": scope.agent_id,
+        "app_id": scope.app_id,
+        "run_id": scope.run_id,
+        "session_id": scope.run_id,
+        "metadata": memory.metadata,
+        "categories": memory.categories,
+        "created_at": instant(memory.created_at),
+        "updated_at": instant(memory.updated_at),
+        "expiration_date": memory.expiration_date.isoformat() if memory.expiration_date else None,
+        "structured_attributes": structured_attributes(memory.created_at),
+        "replaced_by": str(memory.replaced_by) if memory.replaced_by else None,
+        "replaced_kind": memory.replaced_kind,
+        "synthesized": memory.synthesized,
+        "lifecycle_state": _LIFECYCLE.get(memory.state, "active"),
+        "immutable": memory.immutable,
+        "hash": memory.hash,
+        "version": memory.version,
+        "attributed_to": memory.attributed_to,
+        "actor_id": memory.actor_id,
+        "role": memory.role,
+        "event_date": memory.event_date.isoformat() if memory.event_date else None,
+        "memory_type": memory.memory_type,
+        "source_event_id": str(memory.source_event_id) if memory.source_event_id else None,
+    }
+    return rendered if fields is None else only(rendered, fields)
+
+
+def only(rendered: dict[str, Any], fields: Collection[str]) -> dict[str, Any]:
+    """The named keys that exist (clients of TypeScript name them in camelCase), and `id`."""
+    wanted = {"id"} | {_snake(field) for field in fields}
+    return {key: value for key, value in rendered.items() if key in wanted}
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{character.lower()}" if character.isupper() else character for character in name)
+
+
+def instant(time: datetime) -> str:
+    """ISO 8601 in UTC with microseconds: `2026-05-20T13:04:05.123456+00:00`."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def structured_attributes(time: datetime) -> dict[str, Any]:
+    """The calendar of an instant, in UTC."""
+    utc = time.astimezone(UTC)
+    return {
+        "year": utc.year,
+        "month": utc.month,
+        "day": utc.day,
+        "hour": utc.hour,
+        "minute": utc.minute,
+        "day_of_week": _DAYS[utc.weekday()],
+        "week_of_year": utc.isocalendar().week,
+        "day_of_year": utc.timetuple().tm_yday,
+        "quarter": (utc.month - 1) // 3 + 1,
+        "is_weekend": utc.weekday() >= 5,
+    }
+
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def event_object(event: EventRecord) -> dict[str, Any]:
+    """`error` is the catalogue's object of a failed or retrying event; `message` is its text."""
+    rendered: dict[str, Any] = {
+        "id": str(event.id),
+        "event_type": event.event_type,
+        "status": event.status,
+        "payload": _payload(event),
+        "results": list(event.results),
+        "outcomes": list(event.outcomes),
+        "reason": event.reason,
+        **event.scope.as_dict(),
+        "source": event.source,
+        "created_at": instant(event.created_at),
+        "updated_at": instant(event.updated_at),
+        "started_at": instant(event.started_at) if event.started_at else None,
+        "completed_at": instant(event.completed_at) if event.completed_at else None,
+        "latency": latency_ms(event),
+        "usage": event.usage | {"tries": event.tries, "crashes": event.crashes},
+        "graph_status": None,
+        "error": event.error,
+    }
+    if event.error:
+        rendered["message"] = event.error.get("detail")
+    if event.blocked:
+        rendered["blocked_by"] = str(event.blocked.by)
+        rendered["blocked_since"] = instant(event.blocked.since)
+        rendered["blocked_until"] = instant(event.blocked.until)
+    return rendered
+
+
+def _payload(event: EventRecord) -> dict[str, Any] | None:
+    """The request as it was sent, ids included; None once retention or erasure has removed it."""
+    if event.payload is None:
+        return None
+    ids = {field: value for field, value in event.scope.as_dict().items() if value is not None}
+    return {"metadata": None, **ids, **event.payload}
+
+
+def latency_ms(event: EventRecord) -> float | None:
+    """From accepting the request to its end; None while it is open."""
+    if event.completed_at is None:
+        return None
+    return round((event.completed_at - event.created_at).total_seconds() * 1000, 3)
+
+
+def history_object(entry: HistoryEntry) -> dict[str, Any]:
+    """One entry of a memory's history (contract §4.5)."""
+    scope = entry.scope
+    return {
+        "id": str(entry.id),
+        "memory_id": str(entry.memory_id),
+        "input": list(entry.input),
+        "old_memory": entry.old_memory,
+        "new_memory": entry.new_memory,
+        "user_id": scope.user_id,
+        "agent_id": scope.agent_id,
+        "app_id": scope.app_id,
+        "run_id": scope.run_id,
+        "session_id": scope.run_id,
+        "categories": entry.categories,
+        "event": entry.event,
+        "version": entry.version,
+        "metadata": entry.metadata,
+        "created_at": instant(entry.created_at),
+        "updated_at": instant(entry.created_at),
+    }
+
+
+def entity_object(entity: ScopeEntity) -> dict[str, Any]:
+    """A user, agent, app or run (contract §4.8); the id is numeric but a string."""
+    return {
+        "id": str(entity.number),
+        "name": entity.name,
+        "type": entity.type,
+        "created_at": instant(entity.created_at),
+        "updated_at": instant(entity.updated_at),
+        "owner": None,
+        "metadata": None,
+        "total_memories": entity.total_memories,
+    }

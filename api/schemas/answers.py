@@ -1,0 +1,78 @@
+"""Answers as the OpenAPI document describes them; api/render.py makes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class StructuredAttributes(BaseModel):
+    year: int
+    month: int
+    day: int
+    hour: int
+    minute: int
+    day_of_week: str
+    week_of_year: int
+    day_of_year: int
+    quarter: int
+    is_weekend: bool
+
+
+class MemoryObject(BaseModel):
+    """A memory. `session_id` is `run_id` under its other name; times are UTC."""
+
+    id: str
+    memory: str
+    user_id: str | None
+    agent_id: str | None
+    app_id: str | None
+    run_id: str | None
+    session_id: str | None
+    metadata: dict[str, Any] | None
+    categories: list[str] | None
+    created_at: str
+    updated_at: str
+    expiration_date: str | None
+    structured_attributes: StructuredAttributes
+    replaced_by: str | None
+    replaced_kind: str | None
+    synthesized: bool
+    lifecycle_state: str
+    immutable: bool
+    hash: str
+    version: int
+
+
+class EntityObject(BaseModel):
+    id: str
+    name: str
+    type: str
+    created_at: str
+    updated_at: str
+    owner: str | None
+    metadata: dict[str, Any] | None
+    total_memories: int
+
+
+class EntityList(BaseModel):
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[EntityObject]
+    total_users: int
+    total_agents: int
+    total_apps: int
+    total_runs: int
+
+
+class Started(BaseModel):
+    """A deletion: its effect is there already, a job clears up."""
+
+    message: str
+    event_id: str
+
+
+class Message(BaseModel):
+    message: str

@@ -1,0 +1,153 @@
+"""Update: text, metadata, time and expiration of one memory, with its history and its place in the index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from enum import Enum
+from typing import Any, Final
+from uuid import UUID
+
+import numpy as np
+
+from core.domain.errors import MemlaneError
+from core.domain.identity_keys import without_identity
+from core.domain.memory import Memory, MemoryState
+from core.ports.models import ModelError
+from core.services.change import Target, locked, tried_again
+from core.services.points import embedding_text
+from core.services.project import affected, project_now
+from core.services.read_memory import read_memory
+from core.services.runtime import Runtime
+from core.text.entities import entities
+from core.text.normalise import canonical, content_hash
+
+
+class Keep(Enum):
+    """The absence of a value where null is a value."""
+
+    KEEP = "keep"
+
+
+KEEP: Final = Keep.KEEP
+
+
+@dataclass(frozen=True)
+class Change:
+    """What to change. `metadata` replaces the whole object; `expiration_date=None` clears it."""
+
+    text: str | None = None
+    metadata: dict[str, Any] | None = None
+    created_at: datetime | None = None
+    expiration_date: date | Keep | None = KEEP
+
+    @property
+    def empty(self) -> bool:
+        return self == Change()
+
+
+def update_memory(runtime: Runtime, target: Target, change: Change) -> Memory:
+    """Returns the memory as it is now stored and, but for an index that is away, searchable.
+
+    Raises MemlaneError: `validation_failed` (nothing to change, a text the embedder refuses), `memory_not_found`,
+    `memory_immutable`, `version_mismatch`, `duplicate_memory` (with the other's `memory_id`). Raises ModelError.
+    """
+    if change.empty:
+        raise MemlaneError(
+            "validation_failed", "At least one of text, metadata, timestamp, expiration_date is required."
+        )
+    before = read_memory(runtime.database, target.project_id, target.memory_id)
+    refuse_immutable(before)
+    vector = _vector(runtime, before, change)
+
+    def work() -> tuple[Memory, list[UUID]]:
+        with runtime.database.transaction(target.project_id) as tx:
+            tx.memories.lock_scopes(target.project_id, [before.scope.key])
+            return change_in(runtime, tx, target, change, vector)
+
+    memory, waiting = tried_again(work)
+    project_now(runtime, target.project_id, waiting)
+    return memory
+
+
+def refuse_immutable(memory: Memory) -> None:
+    if memory.immutable:
+        raise MemlaneError("memory_immutable")
+
+
+def change_in(
+    runtime: Runtime, tx: Any, target: Target, change: Change, vector: bytes | None
+) -> tuple[Memory, list[UUID]]:
+    """The change inside the caller's transaction, which holds the lock of the memory's scope.
+
+    Returns the new row, and the memories to project after the commit.
+    """
+    old = locked(tx, target)
+    refuse_immutable(old)
+    new = _changed(runtime, old, change, vector)
+    if new == replace(old, version=new.version, updated_at=new.updated_at):
+        return old, []
+    if new.state is MemoryState.ACTIVE:
+        _make_room(runtime, tx, new)
+    tx.changes.write(new)
+    if new.memory != old.memory:
+        tx.changes.unlink(new.project_id, [new.id])
+        tx.memories.link([new])
+    source = [{"role": "user", "content": change.text}] if change.text is not None else None
+    tx.changes.record_update(old, new, source)
+    waiting = affected(tx, new.project_id, [new])
+    tx.projections.request(new.project_id, waiting)
+    return new, waiting
+
+
+def _vector(runtime: Runtime, before: Memory, change: Change) -> bytes | None:
+    """The new text's embedding, before any row is locked; None where the text stays."""
+    if change.text is None:
+        return None
+    text = canonical(change.text)
+    if text == before.memory:
+        return None
+    return embedded(runtime, replace(before, memory=text))
+
+
+def embedded(runtime: Runtime, memory: Memory) -> bytes:
+    """Little-endian float32. Raises ModelError (provider), MemlaneError("validation_failed") (this text)."""
+    try:
+        rows = runtime.models.embedder.embed_passages([embedding_text(memory)])
+    except ModelError as error:
+        if error.about == "input":
+            raise MemlaneError("validation_failed", "The embedder refuses this text.", pointer="text") from error
+        raise
+    return np.asarray(rows[0], dtype="<f4").tobytes()
+
+
+def _changed(runtime: Runtime, old: Memory, change: Change, vector: bytes | None) -> Memory:
+    new = replace(old, version=old.version + 1, updated_at=runtime.clock.now())
+    if change.text is not None and (text := canonical(change.text)) != old.memory:
+        new.memory, new.hash, new.embedding = text, content_hash(text), vector
+        new.entities = list(entities(text, old.actor_id))
+    if change.metadata is not None:
+        new.metadata = without_identity(change.metadata)[0]
+    if change.created_at is not None:
+        new.created_at = change.created_at
+    if not isinstance(change.expiration_date, Keep):
+        new.expiration_date = change.expiration_date
+        if old.state is MemoryState.EXPIRED and not _expired(runtime, new):
+            new.state = MemoryState.ACTIVE
+    return new
+
+
+def _expired(runtime: Runtime, memory: Memory) -> bool:
+    return memory.expiration_date is not None and memory.expiration_date < runtime.clock.now().date()
+
+
+def _make_room(runtime: Runtime, tx: Any, new: Memory) -> None:
+    """Nobody else may hold the text in this scope; a row that has expired gives way."""
+    key = new.scope.key
+    other = tx.memories.active_by_hash(new.project_id, [key], [new.hash]).get((key, new.hash))
+    if other is None or other.id == new.id:
+        return
+    if other.expiration_date is None or other.expiration_date >= runtime.clock.now().date():
+        raise MemlaneError("duplicate_memory", memory_id=str(other.id))
+    tx.memories.expire([other.id])
+    tx.projections.request(new.project_id, [other.id])
