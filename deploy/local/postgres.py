@@ -23,6 +23,8 @@ OWNER = "memlane"
 DATABASE = "memlane"
 _SYSTEM_DATA = Path("/var/lib/memlane")  # where root's data goes when the account cannot reach MEMLANE_HOME
 
+_LONGEST_SOCKET_PARENT = 107 - len("/memlane-12345678/.s.PGSQL.5432")
+
 _SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -47,7 +49,7 @@ _FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 @dataclass
 class Postgres:
-    """One data folder. `prepare()` first, then run `command()` as a child with `options`.
+    """One data folder. `locate()`, then `create()`, then run `command()` as a child with `options`.
 
     `durable=False` is for tests: it survives killed processes, but not a power cut.
     """
@@ -59,17 +61,20 @@ class Postgres:
     user: SystemUser | None = field(init=False)
     _install: Path = field(init=False)
 
-    def prepare(self) -> None:
-        """Account, folders, and a new cluster where there is none. Raises StackFailure."""
+    def locate(self) -> None:
+        """Settles the account, the folders and with them the URL. Raises StackFailure."""
         self.user = system_user()
         self.home.mkdir(parents=True, exist_ok=True)
         self._install = _reachable_install(self.user)
         self.data = _data_folder(self.home, self.user) / "postgres"
+        self.sockets = _socket_folder(self.user)
+        self._give(self.sockets)
+
+    def create(self) -> None:
+        """A new cluster where there is none. Raises StackFailure, also when another major version made it."""
         if not (self.data / "PG_VERSION").exists():
             self._create_cluster()
         self._check_version()
-        self.sockets = Path(tempfile.mkdtemp(prefix="memlane-"))
-        self._give(self.sockets)
 
     @property
     def moved(self) -> bool:
@@ -174,6 +179,15 @@ def _data_folder(home: Path, user: SystemUser | None) -> Path:
             "Set MEMLANE_HOME to a folder whose parents are readable, or set MEMLANE_DATABASE_URL.",
         )
     return folder
+
+
+def _socket_folder(user: SystemUser | None) -> Path:
+    """A new folder with a short path: a socket's may have 107 bytes, and MEMLANE_HOME or TMPDIR can be long."""
+    for parent in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")):
+        short = len(parent.encode()) < _LONGEST_SOCKET_PARENT
+        if short and os.access(parent, os.W_OK | os.X_OK) and (user is None or user.can_enter(Path(parent))):
+            return Path(tempfile.mkdtemp(prefix="memlane-", dir=parent))
+    raise StackFailure("No folder for PostgreSQL's socket: neither TMPDIR nor /tmp can be used.", "Set TMPDIR.")
 
 
 def _wheel_version() -> str:

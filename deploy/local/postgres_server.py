@@ -17,19 +17,26 @@ from deploy.local.postgres import Postgres
 def running_postgres(home: Path, *, durable: bool = True, patience: float = 60.0) -> Iterator[Postgres]:
     """Starts the server, waits at most `patience` seconds for it, and ends it with its sockets afterwards."""
     server = Postgres(home, durable=durable)
-    server.prepare()
-    log = home / "postgres.log"
+    server.locate()
+    try:
+        server.create()
+        child, log = _start(server, home / "postgres.log")
+        try:
+            _wait_ready(server, child, log, patience)
+            yield server
+        finally:
+            stop(child)
+    finally:
+        server.discard_sockets()
+
+
+def _start(server: Postgres, log: Path) -> tuple[subprocess.Popen[bytes], Path]:
     with log.open("ab") as output:
         child = subprocess.Popen(
             server.command(), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
             **server.options,
         )  # fmt: skip
-    try:
-        _wait_ready(server, child, log, patience)
-        yield server
-    finally:
-        stop(child)
-        server.discard_sockets()
+    return child, log
 
 
 def stop(child: subprocess.Popen[bytes], patience: float = 20.0) -> None:

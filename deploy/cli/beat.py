@@ -1,0 +1,23 @@
+"""`memlane beat`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def beat(
+    schedule: Annotated[
+        Path | None, typer.Option(help="File for the times of the last runs [$MEMLANE_HOME/beat-schedule].")
+    ] = None,
+) -> None:
+    """Run the scheduler of upkeep: retention, expiry, drift checks. Run one; ingestion does not depend on it."""
+    from workers.app import app
+
+    from deploy.cli.configuration import load_settings
+
+    file = schedule or load_settings().home.expanduser() / "beat-schedule"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    app.start(["beat", f"--schedule={file}", "--pidfile=", "--loglevel=WARNING"])

@@ -1,0 +1,90 @@
+"""`memlane keys`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from deploy.local.failure import StackFailure
+
+if TYPE_CHECKING:
+    from core.adapters.sql.database import SqlDatabase
+
+app = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
+
+
+@contextmanager
+def _database() -> Iterator[SqlDatabase]:
+    from core.adapters.sql.database import SqlDatabase
+    from core.ports.database import DatabaseUnavailable
+    from deploy.cli.configuration import database_url
+
+    database = SqlDatabase(database_url())
+    try:
+        yield database
+    except DatabaseUnavailable as down:
+        raise StackFailure(f"The database cannot be reached: {down}", "Run `memlane doctor`.") from down
+    finally:
+        database.close()
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What the key is for; also the new project's name.")],
+    project: Annotated[
+        UUID | None, typer.Option(help="Id of an existing project; without it a new one is made.")
+    ] = None,
+    scopes: Annotated[str, typer.Option(help="Comma-separated, of read, write, admin.")] = "read,write,admin",
+) -> None:
+    """Make a key and print it. It is shown this once: only its hash is stored."""
+    from core.services.issue_key import UnknownProject, issue_key
+
+    wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    with _database() as database:
+        try:
+            issued = issue_key(database, name, project_id=project, scopes=wanted)
+        except UnknownProject as unknown:
+            raise StackFailure(f"There is no project {unknown}.", "`memlane keys list` shows them.") from unknown
+        except ValueError as invalid:
+            raise StackFailure(f"--scopes: {invalid}.") from invalid
+    typer.echo(f"Key {issued.id} of project {issued.project_id}:", err=True)
+    typer.echo(issued.key)
+
+
+@app.command("list")
+def list_() -> None:
+    """List all keys: which project, which scopes, last use. The keys themselves cannot be shown."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from core.services.issue_key import list_keys
+
+    with _database() as database:
+        rows = list_keys(database)
+    table = Table("Id", "Begins with", "Name", "Project", "Project id", "Scopes", "Made", "Last used", "Revoked")
+    for row in rows:
+        times = [
+            f"{when:%Y-%m-%d %H:%M}" if when else "" for when in (row.created_at, row.last_used_at, row.revoked_at)
+        ]
+        table.add_row(
+            str(row.id), row.prefix, row.name, row.project, str(row.project_id), ",".join(row.scopes), *times
+        )
+    console = Console(soft_wrap=True)
+    console.print(table, width=max(console.width, 220) if not console.is_terminal else None)
+
+
+@app.command()
+def revoke(key: Annotated[str, typer.Argument(help="The key's id, or how it begins as `list` shows it.")]) -> None:
+    """Revoke a key. Requests with it are refused from now on; there is no way back."""
+    from core.services.issue_key import revoke_key
+
+    with _database() as database:
+        matches = revoke_key(database, key)
+    if matches != 1:
+        problem = "No live key has" if matches == 0 else f"{matches} live keys have"
+        raise StackFailure(f"{problem} this id or beginning.", "Use the id that `memlane keys list` shows.")
+    typer.echo("Revoked.")

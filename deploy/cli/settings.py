@@ -1,0 +1,107 @@
+"""`memlane settings`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from core.settings import Settings
+
+MASK = "********"
+
+
+def settings() -> None:
+    """Print every setting that is in force, secrets masked, and check them. Exit code 1 when one is wrong."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from core.settings import Settings
+    from deploy.cli.configuration import load_settings
+
+    found = load_settings()
+    table = Table("Variable", "Value", "From", "Meaning", box=None, pad_edge=False)
+    for name, field in Settings.model_fields.items():
+        table.add_row(
+            variable(name, field), shown(getattr(found, name)), _origin(name, field), field.description or ""
+        )
+    console = Console(soft_wrap=True)
+    console.print(table, width=None if console.is_terminal else 200)
+    unknown = unknown_variables()
+    problems = contradictions(found) + [f"{name} is not a setting (is it misspelt?)." for name in unknown]
+    for problem in problems:
+        console.print(f"! {problem}", markup=False)
+    if problems:
+        raise SystemExit(1)
+    console.print("All settings are valid.")
+
+
+def variable(name: str, field: FieldInfo) -> str:
+    """The environment variables of a setting, the first one winning."""
+    return " / ".join(_names(name, field))
+
+
+def shown(value: Any) -> str:
+    """Secrets, also those inside URLs, never appear."""
+    from pydantic import SecretStr
+
+    if value is None:
+        return "–"
+    if not isinstance(value, SecretStr):
+        return without_password(str(value))
+    secret = value.get_secret_value()
+    return without_password(secret) if "://" in secret else MASK
+
+
+def without_password(text: str) -> str:
+    """The text with a URL's password masked; other text as it is."""
+    if "://" not in text:
+        return text
+    parts = urlsplit(text)
+    if parts.password is None:
+        return text
+    user, host = parts.username or "", parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{user}:{MASK}@{host}"))
+
+
+def unknown_variables() -> list[str]:
+    """MEMLANE_… variables of the environment that are no settings."""
+    from core.settings import Settings
+
+    known = {each for name, field in Settings.model_fields.items() for each in _names(name, field)}
+    own = {"MEMLANE_LIFELINE_FD", "MEMLANE_REQUIRE"}
+    return sorted(name for name in os.environ if name.startswith("MEMLANE_") and name not in known | own)
+
+
+def contradictions(found: Settings) -> list[str]:
+    """Settings that are valid alone and wrong together."""
+    problems = []
+    if found.llm_base_url and not found.llm_base_url.startswith(("http://", "https://")):
+        problems.append("MEMLANE_LLM_BASE_URL must start with http:// or https://.")
+    if found.qdrant_url and not found.qdrant_url.startswith(("http://", "https://")):
+        problems.append("MEMLANE_QDRANT_URL must start with http:// or https://.")
+    if found.qdrant_api_key and found.qdrant_url and found.qdrant_url.startswith("http://"):
+        host = urlsplit(found.qdrant_url).hostname
+        if host not in ("127.0.0.1", "localhost", "::1"):
+            problems.append("MEMLANE_QDRANT_API_KEY would go over the network unencrypted; use https://.")
+    if found.sweep_seconds >= found.lease_seconds:
+        problems.append("MEMLANE_SWEEP_SECONDS must be shorter than MEMLANE_LEASE_SECONDS.")
+    database = found.database_url.get_secret_value() if found.database_url else None
+    if database and not database.startswith("postgresql+psycopg://"):
+        problems.append("MEMLANE_DATABASE_URL must be a postgresql:// URL; PostgreSQL is the only database.")
+    broker = found.broker_url.get_secret_value() if found.broker_url else None
+    if broker and not broker.startswith(("redis://", "rediss://", "amqp://", "amqps://")):
+        problems.append("MEMLANE_BROKER_URL must start with redis://, rediss://, amqp:// or amqps://.")
+    return problems
+
+
+def _names(name: str, field: FieldInfo) -> list[str]:
+    choices = getattr(field.validation_alias, "choices", None)
+    return [str(choice) for choice in choices] if choices else [f"MEMLANE_{name.upper()}"]
+
+
+def _origin(name: str, field: FieldInfo) -> str:
+    return "environment" if any(os.environ.get(each) for each in _names(name, field)) else "default"

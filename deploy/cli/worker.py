@@ -1,0 +1,42 @@
+"""`memlane worker`."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Annotated
+
+import typer
+
+
+def worker(
+    queues: Annotated[
+        str, typer.Option(help="Comma-separated: ingest, webhooks, upkeep.")
+    ] = "ingest,webhooks,upkeep",
+    name: Annotated[str, typer.Option(help="Name of this worker, unique on its host.")] = "worker",
+    concurrency: Annotated[int | None, typer.Option(help="Threads [MEMLANE_WORKER_CONCURRENCY].")] = None,
+) -> None:
+    """Run a Celery worker: it turns accepted adds into memories, delivers webhooks, does upkeep.
+
+    Any number may run, on any host that reaches the database, the broker and the index. On SIGTERM it takes no new
+    work, hands back what it holds within 20 seconds, and ends.
+    """
+    from workers.app import app
+
+    from deploy.cli.configuration import load_settings
+
+    threads = concurrency or load_settings().worker_concurrency
+    # The pool's threads share one process, so that the models are in memory once. Remote control stays on: without
+    # it a worker freezes when its broker dies.
+    app.worker_main(
+        [
+            "worker",
+            "--pool=threads",
+            f"--concurrency={threads}",
+            f"--queues={queues}",
+            f"--hostname={name}@{os.environ.get('HOSTNAME') or socket.gethostname()}",
+            "--loglevel=WARNING",
+            "--without-gossip",
+            "--without-mingle",
+        ]
+    )
