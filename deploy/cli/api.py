@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Annotated
 
 import typer
@@ -20,13 +19,16 @@ def api(
     import uvicorn
 
     from api.app import create_app
+    from core.adapters.metrics import Metrics
+    from core.adapters.telemetry import SignalTelemetry, configure_logging
     from core.container import build
     from deploy.cli.configuration import load_settings
-    from deploy.local.ports import listen
+    from deploy.local.ports import adopt, listen
 
     settings = load_settings()
-    listener = socket.socket(fileno=fd) if fd is not None else listen(host or settings.host, port or settings.port)
-    container = build(settings, process="api")
+    listener = adopt(fd) if fd is not None else listen(host or settings.host, settings.port if port is None else port)
+    telemetry = SignalTelemetry(configure_logging(settings.log_level, settings.log_format), Metrics())
+    container = build(settings, telemetry, threads=settings.api_threads)
     config = uvicorn.Config(
         create_app(container),
         log_config=None,  # one wide line per request is the app's own
@@ -34,7 +36,6 @@ def api(
         timeout_graceful_shutdown=10,
         timeout_keep_alive=65,  # longer than the usual 60 s of load balancers, which then close first
         server_header=False,
-        lifespan="on",
     )
     try:
         uvicorn.Server(config).run(sockets=[listener])

@@ -14,9 +14,8 @@ def beat(
     ] = None,
 ) -> None:
     """Run the scheduler of upkeep: retention, expiry, drift checks. Run one; ingestion does not depend on it."""
-    from workers.app import app
-
     from deploy.cli.configuration import load_settings
+    from workers.app import app
 
     file = schedule or load_settings().home.expanduser() / "beat-schedule"
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -140,10 +140,10 @@ def _broker(settings: Settings) -> Check:
 
 
 def _amqp(url: str, fix: str) -> Check:
-    import kombu
+    from kombu.connection import Connection
     from kombu.exceptions import OperationalError
 
-    with kombu.Connection(url, connect_timeout=_TIMEOUT) as link:
+    with Connection(url, connect_timeout=_TIMEOUT) as link:
         try:
             link.connect()
             properties = getattr(link.connection, "server_properties", {})

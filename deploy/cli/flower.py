@@ -15,9 +15,8 @@ def flower(
     port: Annotated[int | None, typer.Option(help="Port to listen on [MEMLANE_FLOWER_PORT].")] = None,
 ) -> None:
     """Serve Flower, the broker's view of workers and tasks: read-only, behind a password (user memlane)."""
-    from workers.app import app
-
     from deploy.cli.configuration import load_settings
+    from workers.app import app
 
     settings = load_settings()
     if settings.flower_password is None:

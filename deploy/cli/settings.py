@@ -72,7 +72,7 @@ def unknown_variables() -> list[str]:
     from core.settings import Settings
 
     known = {each for name, field in Settings.model_fields.items() for each in _names(name, field)}
-    own = {"MEMLANE_LIFELINE_FD", "MEMLANE_REQUIRE"}
+    own = {"MEMLANE_LIFELINE_FD", "MEMLANE_REQUIRE", "MEMLANE_WORKER_KIND"}
     return sorted(name for name in os.environ if name.startswith("MEMLANE_") and name not in known | own)
 
 

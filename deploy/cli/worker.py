@@ -21,11 +21,14 @@ def worker(
     Any number may run, on any host that reaches the database, the broker and the index. On SIGTERM it takes no new
     work, hands back what it holds within 20 seconds, and ends.
     """
-    from workers.app import app
-
     from deploy.cli.configuration import load_settings
 
     threads = concurrency or load_settings().worker_concurrency
+    # Read by workers.app when it is imported.
+    os.environ["MEMLANE_WORKER_CONCURRENCY"] = str(threads)
+    os.environ["MEMLANE_WORKER_KIND"] = "ingest" if "ingest" in queues.split(",") else "webhooks"
+    from workers.app import app
+
     # The pool's threads share one process, so that the models are in memory once. Remote control stays on: without
     # it a worker freezes when its broker dies.
     app.worker_main(
@@ -34,7 +37,7 @@ def worker(
             "--pool=threads",
             f"--concurrency={threads}",
             f"--queues={queues}",
-            f"--hostname={name}@{os.environ.get('HOSTNAME') or socket.gethostname()}",
+            f"--hostname={name}@{socket.gethostname()}",
             "--loglevel=WARNING",
             "--without-gossip",
             "--without-mingle",

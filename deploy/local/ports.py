@@ -39,12 +39,12 @@ def listen(host: str, port: int) -> socket.socket:
     Raises StackFailure when the port is taken or the address is not this machine's.
     """
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as unknown:
         raise StackFailure(
             f"MEMLANE_HOST={host} is not an address.", "Use 127.0.0.1, or 0.0.0.0 for all."
         ) from unknown
-    listener = socket.socket(family, kind, protocol)
+    listener = socket.socket(family, kind, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
@@ -56,3 +56,14 @@ def listen(host: str, port: int) -> socket.socket:
             "Stop what uses that port, or choose another with MEMLANE_PORT (0 picks a free one).",
         ) from refused
     return listener
+
+
+def adopt(fd: int) -> socket.socket:
+    """The listening socket inherited as `fd`.
+
+    Its protocol is spelled out: asyncio sets TCP_NODELAY on accepted connections only then, and without it a
+    kept-alive connection waits 40 ms for a delayed acknowledgement in every answer.
+    """
+    inherited = socket.socket(fileno=fd)
+    family = inherited.family
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=inherited.detach())
