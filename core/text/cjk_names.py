@@ -15,6 +15,7 @@ from core.text.lang.names import (
     CHINESE_SURNAMES,
     JAPANESE_HONORIFICS,
 )
+from core.text.normalise import encodable
 from core.text.scripts import HAN, KANA, is_han, is_kana
 
 _INTRODUCED = re.compile(
@@ -41,7 +42,7 @@ def cjk_names(text: str) -> Iterator[Entity]:
 
 def cjk_runs(text: str) -> list[str]:
     """Words of two characters and more, and neighbouring words joined, as possible keys of a question."""
-    words = [word for word in rjieba.cut(text) if is_han(word) or is_kana(word)] if is_han(text) else []
+    words = [word for word in rjieba.cut(encodable(text)) if is_han(word) or is_kana(word)] if is_han(text) else []
     pairs = [first + second for first, second in pairwise(words)]
     return [run for run in (*words, *pairs, *_KATAKANA.findall(text)) if len(run) > 1]
 
@@ -56,7 +57,7 @@ def _japanese(text: str) -> Iterable[Entity]:
 
 def _tagged(text: str, japanese: bool) -> Iterable[Entity]:
     """Proper nouns by the dictionary's tags; an organisation's mark joins the noun in front of it."""
-    words: list[tuple[str, str]] = rjieba.tag(text)
+    words: list[tuple[str, str]] = rjieba.tag(encodable(text))
     for index, (word, tag) in enumerate(words):
         following = words[index + 1][0] if index + 1 < len(words) else ""
         if tag in _TAGS and following in CHINESE_ORG_ENDS:

@@ -45,3 +45,8 @@ def unaccented(word: str) -> str:
             continue
         kept.append(char)
     return unicodedata.normalize("NFC", "".join(kept))
+
+
+def encodable(text: str) -> str:
+    """Lone surrogates become question marks, for libraries that take UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")

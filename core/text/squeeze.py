@@ -24,14 +24,22 @@ def squeeze(text: str) -> str:
 
 
 def _without_cycles(words: list[str]) -> list[str]:
+    """Short periods first: what they shorten costs the longer ones less."""
+    for period in range(1, _MAX_PERIOD + 1):
+        if period * _MIN_REPEATS > len(words):
+            break
+        words = _without_period(words, period)
+    return words
+
+
+def _without_period(words: list[str], period: int) -> list[str]:
     keys = [_DIGITS.sub("#", word.strip().casefold()) for word in words]
     dropped = [False] * len(words)
-    for period in range(1, min(_MAX_PERIOD, len(words) // _MIN_REPEATS) + 1):
-        run = 0
-        for index in range(period, len(words)):
-            run = run + 1 if keys[index] == keys[index - period] else 0
-            if run == period * (_MIN_REPEATS - 1):
-                dropped[index - run + 1 : index + 1] = [True] * run
-            elif run > period * (_MIN_REPEATS - 1):
-                dropped[index] = True
+    run = 0
+    for index in range(period, len(words)):
+        run = run + 1 if keys[index] == keys[index - period] else 0
+        if run == period * (_MIN_REPEATS - 1):
+            dropped[index - run + 1 : index + 1] = [True] * run
+        elif run > period * (_MIN_REPEATS - 1):
+            dropped[index] = True
     return [word for word, drop in zip(words, dropped, strict=True) if not drop]
