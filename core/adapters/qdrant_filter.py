@@ -9,10 +9,10 @@ from uuid import UUID
 from qdrant_client import models
 
 from core.domain.casefold import fold
-from core.domain.filter_fields import DAY_FIELDS, TEXT_FIELDS, TIME_FIELDS
+from core.domain.filter_fields import DAY_FIELDS, TIME_FIELDS
 from core.domain.filter_scope import pinned
-from core.domain.filters import And, Cond, Node, Not, leaves
-from core.domain.payload import NEVER, days, micros, token_of
+from core.domain.filters import And, Cond, Node, Not
+from core.domain.payload import NEVER, days, indexed, micros, token_of
 from core.domain.scope import ENTITY_FIELDS
 
 Resolved = Mapping[Node, Sequence[UUID]]
@@ -21,16 +21,8 @@ _NOTHING = models.HasIdCondition(has_id=[])
 _DAY_KEYS = {"expiration_date": "expiration", "event_date": "event_date"}
 
 
-def unindexed(node: Node) -> list[Node]:
-    """The leaves that the payload cannot answer: parts of texts, of metadata strings and of category names.
-
-    The caller finds their rows in PostgreSQL and hands them to `compile_filter` as `ids`.
-    """
-    return list(dict.fromkeys(leaf for leaf in leaves(node) if leaf.field in TEXT_FIELDS or _is_partial(leaf)))
-
-
 def compile_filter(node: Node, ids: Resolved | None = None) -> models.Filter:
-    """The filter for Qdrant. `ids`: unindexed leaf → the ids of all rows that satisfy it.
+    """The filter for Qdrant. `ids`: each leaf of `payload.unindexed` → the ids of the rows that satisfy it.
 
     A filter that pins one scope becomes one match on `scope_key`; other null tests use stored flags: two
     `is_null` conditions are ten times slower than a keyword. Raises ValueError for a leaf that is missing in `ids`.
@@ -43,10 +35,6 @@ def compile_filter(node: Node, ids: Resolved | None = None) -> models.Filter:
     parts = node.parts if isinstance(node, And) else (node,)
     must += [_condition(part, ids or {}) for part in parts]
     return models.Filter(must=must)
-
-
-def _is_partial(leaf: Cond) -> bool:
-    return leaf.op == "contains" and leaf.field in ("metadata", "categories")
 
 
 def _condition(node: Node, ids: Resolved) -> models.Condition:
@@ -63,7 +51,7 @@ def _condition(node: Node, ids: Resolved) -> models.Condition:
 def _leaf(cond: Cond, ids: Resolved) -> models.Condition:
     if cond in ids:
         return models.HasIdCondition(has_id=[str(id_) for id_ in ids[cond]])
-    if cond.field in TEXT_FIELDS or _is_partial(cond):
+    if not indexed(cond):
         raise ValueError(f"the index cannot answer '{cond.op}' on '{cond.field}'; resolve it to ids first")
     if cond.op == "ne":
         return _none_of(_leaf(Cond(cond.field, "eq", cond.value, cond.key), ids))

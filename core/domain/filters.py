@@ -21,8 +21,8 @@ class Cond:
     key when `field` is "metadata"; `value` is then canonical JSON text (`canonical_json`), because Python takes
     1, 1.0 and True for one key of a mapping and JSON does not.
 
-    Besides the fields of the wire there are `state` (eq, ne, in) and `event_date` (as expiration_date), which only
-    services ask for.
+    Besides the fields of the wire there are `state` and `replaced_kind` (eq, ne, in) and `event_date` (as
+    expiration_date), which only services ask for.
     """
 
     field: str

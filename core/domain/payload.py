@@ -9,6 +9,8 @@ from typing import Any
 
 from core.domain.canonical_json import canonical_json
 from core.domain.casefold import fold
+from core.domain.filter_fields import TEXT_FIELDS
+from core.domain.filters import Cond, Node, leaves
 from core.domain.memory import Memory
 from core.domain.scope import ENTITY_FIELDS
 
@@ -43,9 +45,22 @@ def payload_of(memory: Memory) -> dict[str, Any]:
         payload[f"has_{field}"] = int(value is not None)
         if value is not None:
             payload[field] = value
+    if memory.replaced_kind is not None:
+        payload["replaced_kind"] = memory.replaced_kind
     if memory.event_date is not None:
         payload["event_date"] = days(memory.event_date)
     return payload
+
+
+def indexed(leaf: Cond) -> bool:
+    """Whether the payload can answer a comparison: not parts of texts, of metadata strings, of category names."""
+    partial = leaf.op == "contains" and leaf.field in ("metadata", "categories")
+    return leaf.field not in TEXT_FIELDS and not partial
+
+
+def unindexed(node: Node) -> list[Node]:
+    """The comparisons whose rows PostgreSQL must name before the index can be asked."""
+    return list(dict.fromkeys(leaf for leaf in leaves(node) if not indexed(leaf)))
 
 
 def meta_token(key: str, value: Any) -> str:

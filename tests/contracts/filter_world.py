@@ -12,14 +12,14 @@ from qdrant_client import QdrantClient, models
 from sqlalchemy import select
 
 from core.adapters.qdrant import QdrantIndex
-from core.adapters.qdrant_filter import compile_filter, unindexed
+from core.adapters.qdrant_filter import compile_filter
 from core.adapters.sql.database import SqlDatabase
 from core.adapters.sql.filter_sql import compile_sql
 from core.adapters.sql.tables import MemoryRow
 from core.domain.filter_eval import evaluate
 from core.domain.filters import Node
 from core.domain.memory import Memory
-from core.domain.payload import payload_of
+from core.domain.payload import payload_of, unindexed
 from core.ports.index import IndexPoint, IndexQuery, SparseVector
 
 _ROWS = MemoryRow.__table__  # type: ignore[attr-defined]

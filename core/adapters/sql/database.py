@@ -15,6 +15,7 @@ from core.adapters.sql.event_store import SqlEventStore
 from core.adapters.sql.history_reads import SqlHistoryReads
 from core.adapters.sql.lane_store import SqlLaneStore
 from core.adapters.sql.memory_changes import SqlMemoryChanges
+from core.adapters.sql.memory_reads import SqlMemoryReads
 from core.adapters.sql.memory_store import SqlMemoryStore
 from core.adapters.sql.ops_store import SqlOpsStore
 from core.adapters.sql.project_store import SqlProjectStore
@@ -59,6 +60,10 @@ class SqlTransaction:
     @cached_property
     def memories(self) -> SqlMemoryStore:
         return SqlMemoryStore(self.connection)
+
+    @cached_property
+    def memory_reads(self) -> SqlMemoryReads:
+        return SqlMemoryReads(self.connection)
 
     @cached_property
     def changes(self) -> SqlMemoryChanges:
