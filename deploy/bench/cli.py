@@ -1,0 +1,136 @@
+"""The commands of `memlane bench`."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from deploy.bench import ack as ack_bench
+from deploy.bench import locomo as locomo_bench
+from deploy.bench.client import BenchError, Memlane
+from deploy.bench.locomo_data import read_conversations
+from deploy.bench.locomo_load import Progress as Loading
+from deploy.bench.open_loop import Schedule
+from deploy.bench.report import Report
+from deploy.bench.target import running
+
+app = typer.Typer(
+    name="bench",
+    help="Measure a running Memlane, or a temporary local stack that is started when no --url is given.",
+    no_args_is_help=True,
+)
+_console = Console()
+
+Url = Annotated[str | None, typer.Option("--url", envvar="MEMLANE_URL", help="Server to measure.")]
+Key = Annotated[str | None, typer.Option("--api-key", envvar="MEMLANE_API_KEY", help="API key of that server.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for docs/benchmarks.md.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Also write every sample to this file.")]
+
+
+@app.command()
+def locomo(
+    file: Annotated[Path, typer.Argument(help="LoCoMo conversations, as JSON.")],
+    infer: Annotated[bool, typer.Option("--infer", help="Go through extraction, one add per session.")] = False,
+    limit_conversations: Annotated[int | None, typer.Option(min=1, help="Only the first N.")] = None,
+    top_k: Annotated[int, typer.Option(min=20, max=1000, help="Results asked for.")] = 50,
+    url: Url = None,
+    api_key: Key = None,
+    markdown: Markdown = False,
+    json: Json = None,
+) -> None:
+    """Evidence recall over real conversations, with what was stored and how long it took."""
+    with _told_errors():
+        plan = locomo_bench.Plan(read_conversations(file, limit_conversations), infer, top_k)
+        with running(url, api_key) as target, Memlane(target.url, target.api_key) as client:
+            client.ping()
+            plan = plan if target.own else replace(plan, prefix=f"bench-{secrets.token_hex(4)}-")
+            with _progress() as bars:
+                run = locomo_bench.run(client, plan, *_locomo_bars(bars, plan))
+            if not target.own:
+                for one in run.loaded:
+                    client.forget(one.user_id)
+        _tell(locomo_bench.report(run, plan, _command()), markdown, json, locomo_bench.details(run))
+
+
+@app.command()
+def ack(
+    rate: Annotated[float, typer.Option(min=1, max=5000, help="Adds a second.")] = 100,
+    seconds: Annotated[float, typer.Option(min=1, max=600, help="How long.")] = 30,
+    find_saturation: Annotated[bool, typer.Option("--saturation/--no-saturation", help="Step the rate up.")] = True,
+    url: Url = None,
+    api_key: Key = None,
+    markdown: Markdown = False,
+    json: Json = None,
+) -> None:
+    """How fast adds are accepted, in open loop: with workers idle, and with workers draining."""
+    run, schedule = ack_bench.AckRun(), Schedule(rate, seconds)
+    arms = {"as they are": {}} if url else {"idle": {"MEMLANE_WORKERS": "0"}, "draining": {"MEMLANE_WORKERS": "1"}}
+    with _told_errors():
+        for name, settings in arms.items():
+            with running(url, api_key, settings) as target:
+                _console.print(f"workers {name}: {schedule.count} adds at {rate:g}/s …")
+                label = f"bench-{secrets.token_hex(4)}"
+                arm = ack_bench.measure(target, name, schedule, label)
+                if find_saturation:
+                    arm = replace(arm, saturation=ack_bench.saturation(target, label, rate, _console.print))
+                run.arms.append(arm)
+        samples = {arm.name: [sample.latency_ms for sample in arm.samples] for arm in run.arms}
+        _tell(ack_bench.report(run, _command()), markdown, json, {"latency_ms": samples})
+
+
+def _locomo_bars(bars: Progress, plan: locomo_bench.Plan) -> tuple[Loading, Any]:
+    parts = [len(one.sessions) if plan.infer else len(one.turns) for one in plan.conversations]
+    questions = sum(bool(question.evidence) for one in plan.conversations for question in one.questions)
+    accepted = bars.add_task("accepted", total=sum(parts))
+    ended = bars.add_task("ended", total=sum(parts))
+    searched = bars.add_task("searched", total=questions)
+    loading = Loading(lambda number: bars.advance(accepted, number), lambda number: bars.advance(ended, number))
+    return loading, lambda number: bars.advance(searched, number)
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True))
+
+
+def _tell(report: Report, markdown: bool, json: Path | None, details: dict[str, Any]) -> None:
+    if markdown:
+        sys.stdout.write(report.markdown() + "\n")
+    else:
+        report.print(_console)
+    if json is not None:
+        report.save(json, details)
+
+
+def _command() -> str:
+    """The command as it was typed, without keys and with the file's name only."""
+    words = []
+    hidden = False
+    for word in sys.argv[1:]:
+        if hidden or word.startswith("--api-key="):
+            hidden = False
+            continue
+        if word == "--api-key":
+            hidden = True
+            continue
+        words.append(Path(word).name if "/" in word and not word.startswith("http") else word)
+    return " ".join(["memlane", *(["bench"] if "bench" not in words else []), *words])
+
+
+@contextmanager
+def _told_errors() -> Iterator[None]:
+    """What cannot be measured ends with a sentence and exit code 1, not with a traceback."""
+    try:
+        yield
+    except BenchError as error:
+        Console(stderr=True).print(f"[red]error:[/red] {error}", highlight=False)
+        raise typer.Exit(1) from error
