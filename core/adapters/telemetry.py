@@ -24,6 +24,7 @@ Line = MutableMapping[str, Any]
 # Their INFO lines repeat our own (addresses of every call); their warnings stay.
 _CHATTY = ("httpx", "httpcore", "openai", "urllib3", "qdrant_client", "celery.worker.strategy", "celery.app.trace")
 _OUTCOME_LEVELS = {"fail": "error", "failed": "error", "retry": "warning", "superseded": "warning", "error": "error"}
+_OUTCOME_LEVELS |= {"deferred": "warning", "database_unavailable": "warning"}
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 _RESERVED = ("event", "timestamp", "level", "logger")
 
@@ -99,6 +100,8 @@ def _level_of(name: str, fields: dict[str, Any]) -> str:
     status = fields.get("status")
     if name == Signal.REQUEST and isinstance(status, int):
         return "error" if status >= 500 and status != 503 else "warning" if status == 503 else "info"
+    if name in (Signal.EVENT_ERROR, Signal.WAKE_FAILED):
+        return "warning"
     if name == Signal.SWEEP and not fields.get("found"):
         return "debug"
     return _OUTCOME_LEVELS.get(str(fields.get("outcome")), "info")

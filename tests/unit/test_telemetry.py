@@ -66,6 +66,8 @@ def test_an_attempt_is_one_wide_line_and_is_counted(telemetry: SignalTelemetry, 
         ({"name": "request", "status": 500}, "error"),
         ({"name": "event_attempt", "outcome": "retry"}, "warning"),
         ({"name": "event_attempt", "outcome": "fail"}, "error"),
+        ({"name": "event_error", "code": "internal"}, "warning"),
+        ({"name": "projection", "outcome": "deferred"}, "warning"),
         ({"name": "sweep", "found": 0}, "debug"),
     ],
 )
