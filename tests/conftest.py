@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
+from uuid import UUID
 
+import httpx
 import pytest
 
+from core.adapters.sql.database import SqlDatabase
+from core.services.issue_key import issue_key
 from deploy.local.postgres import Postgres
 from deploy.local.postgres_server import running_postgres
-from tests import not_run
+from deploy.local.stack_state import StackState
+from tests.machine import MachinePlugin
+from tests.stack import running_stack, short_home
+from tests.waiting import wait_until
+
+os.environ["MEM0_TELEMETRY"] = "false"  # read by mem0 when it is imported
 
 
-def pytest_collection_finish() -> None:
-    not_run.fail_if_required()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    not_run.report(terminalreporter)
-
-
-def short_home() -> Path:
-    """A temporary folder any account can reach; pytest's own lie in one that only its user can."""
-    return Path(tempfile.mkdtemp(prefix="memlane-test-"))
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(MachinePlugin(), "memlane-machine")
 
 
 @pytest.fixture(scope="session")
@@ -56,11 +58,85 @@ def database(new_database: Callable[[], str]) -> str:
     return url
 
 
-@pytest.fixture
-def new_migrated_database(new_database: Callable[[], str]) -> str:
-    """SQLAlchemy URL (owner) of a migrated database that this test has for itself."""
-    from deploy.migrations.run import upgrade
+@dataclass(frozen=True)
+class Stack:
+    """The session's stack: where its API is, where its files are, and its database for looking behind."""
 
-    url = new_database()
-    upgrade(url)
-    return url
+    url: str
+    home: Path
+    state: StackState
+    database: SqlDatabase
+
+
+@dataclass(frozen=True)
+class TestProject:
+    """A project of this test alone, with a key that may do everything in it."""
+
+    __test__ = False  # not a test class, whatever its name says
+    id: UUID
+    key: str
+    url: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Token {self.key}"}
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Stack]:
+    """`memlane up`, once for the session: PostgreSQL, Valkey, the index endpoint, the API, the workers."""
+    with running_stack() as (launch, state):
+        database = SqlDatabase(state.environment["MEMLANE_DATABASE_URL"])
+        try:
+            yield Stack(state.api_url, launch.home, state, database)
+        finally:
+            database.close()
+
+
+@pytest.fixture
+def new_project(stack: Stack) -> Callable[[], TestProject]:
+    """Makes a further project of the session's stack at each call."""
+
+    def make() -> TestProject:
+        issued = issue_key(stack.database, "test")
+        return TestProject(issued.project_id, issued.key, stack.url)
+
+    return make
+
+
+@pytest.fixture
+def project(new_project: Callable[[], TestProject]) -> TestProject:
+    return new_project()
+
+
+@pytest.fixture
+def client(project: TestProject) -> Iterator[httpx.Client]:
+    """Plain HTTP with the project's key."""
+    with httpx.Client(base_url=project.url, headers=project.headers, timeout=30.0) as client:
+        yield client
+
+
+@pytest.fixture
+def official_client(project: TestProject) -> Iterator[Any]:
+    """The unmodified client of the PyPI package mem0ai, pointed at the stack."""
+    from mem0 import MemoryClient
+
+    client = MemoryClient(api_key=project.key, host=project.url)
+    yield client
+    client.client.close()
+
+
+@pytest.fixture
+def wait_event(client: httpx.Client) -> Callable[[str], dict[str, Any]]:
+    """Polls an event to its end and returns it; fails the test after 60 s."""
+
+    def wait(event_id: str) -> dict[str, Any]:
+        def ended() -> dict[str, Any] | None:
+            answer = client.get(f"/v1/event/{event_id}/")
+            answer.raise_for_status()
+            event: dict[str, Any] = answer.json()
+            return event if event["status"] in ("SUCCEEDED", "FAILED") else None
+
+        return wait_until(ended, 60.0, what=f"event {event_id} ends")
+
+    return wait

@@ -2,58 +2,31 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import time
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from deploy.local.failure import StackFailure
+from deploy.local.parts import STOP_ORDER, guard_part, postgres_part
 from deploy.local.postgres import Postgres
+from deploy.local.supervisor import Supervisor
 
 
 @contextmanager
 def running_postgres(home: Path, *, durable: bool = True, patience: float = 60.0) -> Iterator[Postgres]:
-    """Starts the server, waits at most `patience` seconds for it, and ends it with its sockets afterwards."""
+    """Starts the server, waits at most `patience` seconds for it, and ends it with its sockets afterwards.
+
+    A guard ends it where this process is killed.
+    """
     server = Postgres(home, durable=durable)
     server.locate()
+    supervisor = Supervisor(home / "logs", os.environ, say=lambda line: None)
     try:
         server.create()
-        child, log = _start(server, home / "postgres.log")
-        try:
-            _wait_ready(server, child, log, patience)
-            yield server
-        finally:
-            stop(child)
+        supervisor.start(guard_part(home, server))
+        child = supervisor.start(postgres_part(server))
+        supervisor.wait_for(lambda: server.ready(child.process.pid), "PostgreSQL was not ready", patience)
+        yield server
     finally:
+        supervisor.stop(STOP_ORDER)
         server.discard_sockets()
-
-
-def _start(server: Postgres, log: Path) -> tuple[subprocess.Popen[bytes], Path]:
-    with log.open("ab") as output:
-        child = subprocess.Popen(
-            server.command(), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
-            **server.options,
-        )  # fmt: skip
-    return child, log
-
-
-def stop(child: subprocess.Popen[bytes], patience: float = 20.0) -> None:
-    """PostgreSQL's fast shutdown; its immediate one when that takes too long."""
-    if child.poll() is not None:
-        return
-    child.send_signal(signal.SIGINT)
-    try:
-        child.wait(patience)
-    except subprocess.TimeoutExpired:
-        child.send_signal(signal.SIGQUIT)
-        child.wait(patience)
-
-
-def _wait_ready(server: Postgres, child: subprocess.Popen[bytes], log: Path, patience: float) -> None:
-    until = time.monotonic() + patience
-    while not server.ready(child.pid):
-        if child.poll() is not None or time.monotonic() > until:
-            raise StackFailure("PostgreSQL did not start.", f"Its log says: {log.read_text()[-2000:]}")
-        time.sleep(0.02)

@@ -1,0 +1,87 @@
+"""What some tests need of the machine, and whether it is there.
+
+A test says `@pytest.mark.needs("rabbitmq")`. What is missing is not run and listed at the end with its reason;
+MEMLANE_REQUIRE=rabbitmq,node turns that into a failure before anything runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+_CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def _rabbitmq() -> str | None:
+    found = shutil.which("rabbitmq-server") or Path("/usr/sbin/rabbitmq-server").exists()
+    return None if found else "no rabbitmq-server on this machine"
+
+
+def _node() -> str | None:
+    return None if shutil.which("node") and shutil.which("npm") else "no node and npm on this machine"
+
+
+def _chromium() -> str | None:
+    return None if any(map(shutil.which, _CHROMIUMS)) else "no Chromium on this machine"
+
+
+def _qdrant() -> str | None:
+    return None if os.environ.get("QDRANT_URL") else "QDRANT_URL does not name a Qdrant server"
+
+
+def _redis() -> str | None:
+    return None if shutil.which("redis-server") else "no redis-server on this machine"
+
+
+def _model() -> str | None:
+    return None if os.environ.get("MEMLANE_LLM_BASE_URL") else "MEMLANE_LLM_BASE_URL does not name a chat endpoint"
+
+
+NEEDS: dict[str, Callable[[], str | None]] = {
+    "rabbitmq": _rabbitmq,
+    "redis": _redis,
+    "node": _node,
+    "chromium": _chromium,
+    "qdrant": _qdrant,
+    "model": _model,
+}
+
+
+class MachinePlugin:
+    """Leaves out what cannot run here, and says so at the end."""
+
+    def __init__(self) -> None:
+        self.not_run: Counter[str] = Counter()
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        required = {name.strip() for name in os.environ.get("MEMLANE_REQUIRE", "").split(",") if name.strip()}
+        unknown = required - set(NEEDS)
+        if unknown:
+            raise pytest.UsageError(f"MEMLANE_REQUIRE: {', '.join(sorted(unknown))} is none of {', '.join(NEEDS)}")
+        for name in sorted(required):
+            reason = NEEDS[name]()
+            if reason:
+                raise pytest.UsageError(f"MEMLANE_REQUIRE={name}, but: {reason}")
+        kept, left_out = [], []
+        for item in items:
+            reasons = [reason for marker in item.iter_markers("needs") if (reason := _missing(marker))]
+            self.not_run.update(reasons[:1])
+            (left_out if reasons else kept).append(item)
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = kept
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.not_run:
+            terminalreporter.section("NOT RUN")
+            for reason, tests in sorted(self.not_run.items()):
+                terminalreporter.line(f"NOT RUN: {reason} ({tests} test{'s' if tests > 1 else ''})")
+
+
+def _missing(marker: pytest.Mark) -> str | None:
+    return next((reason for name in marker.args if (reason := NEEDS[name]())), None)
