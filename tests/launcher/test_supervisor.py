@@ -19,11 +19,14 @@ from tests.waiting import wait_until
 
 ALL: list[Callable[[str], bool]] = [lambda name: True]
 SLEEPER = (sys.executable, "-c", "import signal; print('up', flush=True); signal.pause()")
-STUBBORN = (
-    sys.executable,
-    "-c",
-    "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('up', flush=True)\nwhile True: signal.pause()",
-)
+_STUBBORN_SCRIPT = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("up", flush=True)
+while True:
+    signal.pause()
+"""
+STUBBORN = (sys.executable, "-c", _STUBBORN_SCRIPT)
 
 
 @pytest.fixture
