@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
 from pydantic import SecretStr
 
@@ -89,6 +90,8 @@ def _secret(value: SecretStr | None) -> str | None:
 
 
 def _models(settings: Settings) -> ModelSet:
+    if settings.models is not None:
+        return _own_models(settings.models)
     chat = None
     if settings.chat_configured:
         chat = OpenAIChat(
@@ -98,6 +101,18 @@ def _models(settings: Settings) -> ModelSet:
             timeout=settings.llm_timeout,
         )
     return ModelSet(CachedQueries(_embedder(settings)), chat)
+
+
+def _own_models(place: str) -> ModelSet:
+    """The models that `module:function` makes: whoever has a model of their own needs no HTTP endpoint around it."""
+    module, _, function = place.partition(":")
+    try:
+        models = getattr(import_module(module), function)()
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingsError(f"MEMLANE_MODELS={place} cannot be used: {error}") from error
+    if not isinstance(models, ModelSet):
+        raise SettingsError(f"MEMLANE_MODELS={place} made a {type(models).__name__}, not a ModelSet")
+    return ModelSet(CachedQueries(models.embedder), models.chat, models.reranker, models.names)
 
 
 def _embedder(settings: Settings) -> Embedder:

@@ -51,6 +51,9 @@ class Settings(BaseSettings):
     rerank_base_url: str | None = Field(None, description="Cohere-shaped /rerank endpoint.")
     rerank_api_key: SecretStr | None = Field(None, description="Key of the rerank endpoint.")
     rerank_model: str = Field("rerank", description="Model of the rerank endpoint.")
+    models: str | None = Field(
+        None, description="Models of your own, in process: module:function that makes a ModelSet; replaces the above."
+    )
     fetch_urls: bool = Field(False, description="Fetch remote URLs in message parts.")
 
     workers: int = Field(1, ge=0, le=64, description="Ingest worker processes.")

@@ -18,7 +18,7 @@ _STEP_FACTOR = 1.25
 _MOST_STEPS = 14
 _SLOWEST_P99_MS = 500.0
 _ADD = "/v3/memories/add/"
-_PLACES = ("Oslo", "Porto", "Nagoya", "Quito", "Tartu", "Windhoek", "Lyon", "Perth")
+PLACES = ("Oslo", "Porto", "Nagoya", "Quito", "Tartu", "Windhoek", "Lyon", "Perth")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class AckRun:
 
 def add_request(number: int, run: str, users: int = 100) -> Request:
     """The add with this number: one user's message of about 20 words, each with facts of its own."""
-    place, user = _PLACES[number % len(_PLACES)], number % users
+    place, user = PLACES[number % len(PLACES)], number % users
     text = (
         f"Note {number}: I met Kim {number} in {place} on Tuesday, we signed contract {number * 7} and "
         f"agreed to ship the blue crates before the end of the month."

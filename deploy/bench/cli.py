@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from deploy.bench import ack as ack_bench
+from deploy.bench import drain as drain_bench
 from deploy.bench import locomo as locomo_bench
 from deploy.bench.client import BenchError, Memlane
 from deploy.bench.locomo_data import read_conversations
@@ -29,6 +30,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 _console = Console()
+_errors = Console(stderr=True)
 
 Url = Annotated[str | None, typer.Option("--url", envvar="MEMLANE_URL", help="Server to measure.")]
 Key = Annotated[str | None, typer.Option("--api-key", envvar="MEMLANE_API_KEY", help="API key of that server.")]
@@ -77,14 +79,34 @@ def ack(
     with _told_errors():
         for name, settings in arms.items():
             with running(url, api_key, settings) as target:
-                _console.print(f"workers {name}: {schedule.count} adds at {rate:g}/s …")
+                _errors.print(f"workers {name}: {schedule.count} adds at {rate:g}/s …")
                 label = f"bench-{secrets.token_hex(4)}"
                 arm = ack_bench.measure(target, name, schedule, label)
                 if find_saturation:
-                    arm = replace(arm, saturation=ack_bench.saturation(target, label, rate, _console.print))
+                    arm = replace(arm, saturation=ack_bench.saturation(target, label, rate, _errors.print))
                 run.arms.append(arm)
         samples = {arm.name: [sample.latency_ms for sample in arm.samples] for arm in run.arms}
         _tell(ack_bench.report(run, _command()), markdown, json, {"latency_ms": samples})
+
+
+@app.command()
+def drain(
+    events: Annotated[int, typer.Option(min=10, max=100_000, help="Adds to accept and then finish.")] = 3_000,
+    lanes: Annotated[int, typer.Option(min=1, help="Users they are spread over.")] = 100,
+    workers: Annotated[int, typer.Option(min=1, max=16, help="Worker processes, of four threads each.")] = 2,
+    markdown: Markdown = False,
+    json: Json = None,
+) -> None:
+    """How fast workers finish events, with models that cost nothing. Always on a temporary stack of its own."""
+    drained = []
+    with _told_errors():
+        for kind in drain_bench.MODELS:
+            load = drain_bench.Load(kind, events, lanes)
+            with running(None, None, load.settings()) as target, Memlane(target.url, target.api_key) as client:
+                _errors.print(f"{kind}: {events} events, {workers} workers …")
+                drained.append(drain_bench.measure(target, client, load, workers))
+        quiet = {one.load.kind: one.quiet_ms for one in drained}
+        _tell(drain_bench.report(drained, _command()), markdown, json, {"quiet_ms": quiet})
 
 
 def _locomo_bars(bars: Progress, plan: locomo_bench.Plan) -> tuple[Loading, Any]:
@@ -99,7 +121,7 @@ def _locomo_bars(bars: Progress, plan: locomo_bench.Plan) -> tuple[Loading, Any]
 
 def _progress() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True))
+    return Progress(*columns, console=_errors)
 
 
 def _tell(report: Report, markdown: bool, json: Path | None, details: dict[str, Any]) -> None:
@@ -132,5 +154,5 @@ def _told_errors() -> Iterator[None]:
     try:
         yield
     except BenchError as error:
-        Console(stderr=True).print(f"[red]error:[/red] {error}", highlight=False)
+        _errors.print(f"[red]error:[/red] {error}", highlight=False)
         raise typer.Exit(1) from error
