@@ -18,26 +18,24 @@ def api(
     """
     import uvicorn
 
-    from api.app import create_app
-    from core.adapters.metrics import Metrics
-    from core.adapters.telemetry import SignalTelemetry, configure_logging
-    from core.container import build
+    from api.main import app_factory
+    from core.container import SettingsError
     from deploy.cli.configuration import load_settings
+    from deploy.local.failure import StackFailure
     from deploy.local.ports import adopt, listen
 
     settings = load_settings()
     listener = adopt(fd) if fd is not None else listen(host or settings.host, settings.port if port is None else port)
-    telemetry = SignalTelemetry(configure_logging(settings.log_level, settings.log_format), Metrics())
-    container = build(settings, telemetry, threads=settings.api_threads)
+    try:
+        app = app_factory()
+    except SettingsError as error:
+        raise StackFailure(str(error), "Run `memlane settings` to see what is set.") from error
     config = uvicorn.Config(
-        create_app(container),
+        app,
         log_config=None,  # one wide line per request is the app's own
         access_log=False,
         timeout_graceful_shutdown=10,
         timeout_keep_alive=65,  # longer than the usual 60 s of load balancers, which then close first
         server_header=False,
     )
-    try:
-        uvicorn.Server(config).run(sockets=[listener])
-    finally:
-        container.close()
+    uvicorn.Server(config).run(sockets=[listener])
