@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celery import Celery
-from kombu.entity import Queue
+from kombu.entity import Exchange, Queue
 
 QUEUES = ("ingest", "webhooks", "upkeep")
 _REDIS = ("redis", "rediss", "valkey", "unix", "sentinel")
@@ -42,7 +42,9 @@ def celery_app(broker_url: str, *, producer: bool) -> Celery:
 
 
 def _queue(name: str, redis: bool) -> Queue:
-    return Queue(name) if redis else Queue(name, queue_arguments={"x-queue-type": "quorum"})
+    """A queue with an exchange and a key of its own: without, all queues would get every queue's messages."""
+    arguments = None if redis else {"x-queue-type": "quorum"}
+    return Queue(name, Exchange(name), routing_key=name, queue_arguments=arguments)
 
 
 def _for_producer(app: Celery, redis: bool) -> None:

@@ -19,4 +19,4 @@ def beat(
 
     file = schedule or load_settings().home.expanduser() / "beat-schedule"
     file.parent.mkdir(parents=True, exist_ok=True)
-    app.start(["beat", f"--schedule={file}", "--pidfile=", "--loglevel=WARNING"])
+    app.start(["--quiet", "beat", f"--schedule={file}", "--pidfile=", "--loglevel=WARNING"])

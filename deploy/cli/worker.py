@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import warnings
 from typing import Annotated
 
 import typer
@@ -31,8 +32,10 @@ def worker(
 
     # The pool's threads share one process, so that the models are in memory once. Remote control stays on: without
     # it a worker freezes when its broker dies.
+    warnings.filterwarnings("ignore", message="(?s).*superuser privileges")  # JSON alone is accepted, never pickle
     app.worker_main(
         [
+            "--quiet",
             "worker",
             "--pool=threads",
             f"--concurrency={threads}",

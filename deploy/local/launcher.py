@@ -222,7 +222,7 @@ def _start_services(stack: Stack, supervisor: Supervisor) -> None:
 def _wait_ready(stack: Stack, supervisor: Supervisor, patience: float) -> None:
     question = stack.api_url + ("/readyz?all=1" if stack.settings.workers else "/readyz")
     try:
-        supervisor.wait_for(lambda: get(question)[0] == 200, "The stack was not ready", patience)
+        supervisor.wait_for(lambda: get(question)[0] == 200, "The stack was not ready", patience, pause=0.2)
     except StackFailure as failure:
         failure.message += f" Missing: {missing(get(question)[1])}."
         raise

@@ -97,8 +97,8 @@ class Supervisor:
         """Safe in a signal handler and in any thread."""
         self._events.put(StopAsked(number))
 
-    def wait_for(self, fact: Callable[[], bool], what: str, patience: float) -> None:
-        """Returns when `fact` holds or a stop was asked for.
+    def wait_for(self, fact: Callable[[], bool], what: str, patience: float, pause: float = 0.05) -> None:
+        """Returns when `fact` holds or a stop was asked for; asks every `pause` seconds.
 
         Raises StackFailure when a child ends meanwhile, or `patience` seconds have passed.
         """
@@ -106,7 +106,7 @@ class Supervisor:
         while not self.asked_to_stop and not fact():
             if time.monotonic() > until:
                 raise StackFailure(f"{what} within {patience:.0f} s.", f"See the logs in {self._logs}.")
-            self._fail_on_exit(timeout=0.05)
+            self._fail_on_exit(timeout=pause)
 
     def run_once(self, part: Part, patience: float) -> None:
         """Runs a part that ends by itself. Raises StackFailure when it fails or takes too long."""

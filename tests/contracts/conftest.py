@@ -9,14 +9,11 @@ import pytest
 
 from core.adapters.qdrant import QdrantIndex
 from core.domain.ids import new_id
-from tests import not_run
 from tests.contracts.index_places import Endpoint, endpoint
 from tests.contracts.index_points import DIMS
 
 QDRANT_URL = os.environ.get("QDRANT_URL")
-INDEX_PLACES = ["endpoint", "server"] if QDRANT_URL else ["endpoint"]
-if not QDRANT_URL:
-    not_run.lacking("qdrant", "the index contract on a Qdrant server; QDRANT_URL is not set")
+INDEX_PLACES = ["endpoint", pytest.param("server", marks=pytest.mark.needs("qdrant"))]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
