@@ -22,6 +22,7 @@ from core.adapters.sql.project_store import SqlProjectStore
 from core.adapters.sql.projection_store import SqlProjectionStore
 from core.adapters.sql.retention_store import SqlRetentionStore
 from core.adapters.sql.scope_entity_store import SqlScopeEntityStore
+from core.adapters.sql.search_reads import SqlSearchReads
 from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
 
 _SET_PROJECT = text("SELECT set_config('memlane.project', :project, true)")
@@ -64,6 +65,10 @@ class SqlTransaction:
     @cached_property
     def memory_reads(self) -> SqlMemoryReads:
         return SqlMemoryReads(self.connection)
+
+    @cached_property
+    def search_reads(self) -> SqlSearchReads:
+        return SqlSearchReads(self.connection)
 
     @cached_property
     def changes(self) -> SqlMemoryChanges:

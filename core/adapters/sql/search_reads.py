@@ -1,0 +1,37 @@
+"""What search reads of the truth: every hit of the index is looked up again before anybody sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import Connection, Uuid, any_, cast, literal, null, select
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from core.adapters.sql.filter_sql import compile_sql
+from core.adapters.sql.memory_store import memory_of
+from core.adapters.sql.tables import MemoryRow
+from core.domain.filters import Node
+from core.domain.memory import Memory
+
+_MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
+# the embedding is the widest column and no search result needs it
+_WITHOUT_EMBEDDING = [
+    null().label("embedding") if column.name == "embedding" else column for column in _MEMORIES.columns
+]
+
+
+class SqlSearchReads:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def still_there(self, project_id: UUID, where: Node, ids: Sequence[UUID]) -> list[Memory]:
+        """Those of `ids` that belong to the project and satisfy the filter now, without embeddings, in any order."""
+        wanted = cast(literal(list(ids), ARRAY(Uuid)), ARRAY(Uuid))
+        statement = select(*_WITHOUT_EMBEDDING).where(
+            _MEMORIES.c.project_id == project_id,
+            _MEMORIES.c.id == any_(wanted),
+            compile_sql(where),
+            _MEMORIES.c.state != "deleted",
+        )
+        return [memory_of(row) for row in self._connection.execute(statement).mappings()]

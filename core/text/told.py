@@ -1,0 +1,25 @@
+"""What a stored text looks like to the ranking: is it a question, and of which days does it speak?"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from functools import lru_cache
+
+from core.domain.temporal import Span
+from core.text.dates import mentions
+
+_CLOSING = re.compile(r"\s*(?:\[[^\[\]]*\]\s*)*$")  # "… [image: a red bicycle]" is no part of the sentence
+
+
+def ends_in_question(text: str) -> bool:
+    return text[: _CLOSING.search(text).start()].endswith(("?", "？"))  # type: ignore[union-attr]
+
+
+@lru_cache(maxsize=16384)
+def days_told(text: str, said_at: datetime, event_date: date | None) -> tuple[Span, ...]:
+    """The days a memory speaks of: its event date, and every date expression as meant when it was said."""
+    spans = [(found.start, found.end) for found in mentions(text, said_at)]
+    if event_date is not None:
+        spans.append((event_date, event_date))
+    return tuple(dict.fromkeys(spans))

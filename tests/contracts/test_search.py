@@ -1,0 +1,192 @@
+"""Search over real PostgreSQL, the index endpoint and the built-in embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from core.adapters.builtin_embedder import builtin_embedder
+from core.adapters.qdrant import QdrantIndex
+from core.domain.errors import MemlaneError
+from core.domain.ids import new_id
+from core.domain.narrowing import Narrowing
+from core.ports.index import IndexUnavailable
+from core.ports.models import Embedder, ModelError
+from core.services.search import SearchQuery, SearchResult, search
+from tests.doubles.pipeline import Pipeline, make_pipeline
+
+FOOD = [
+    "I like green tea in the morning",
+    "My favourite dish is mushroom risotto",
+    "I cook lentil soup every Sunday",
+    "I am allergic to peanuts",
+    "I bake rye bread at home",
+    "My sister makes the best apple pie",
+    "I never drink coffee after noon",
+    "I buy my vegetables at the farmers market",
+    "We had ramen for dinner",
+]
+FILLERS = [
+    f"On page {n} the {noun} was {colour}"
+    for n in range(25)
+    for noun in ("hat", "boat", "door", "lamp")
+    for colour in ("red", "blue")
+]
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    return builtin_embedder()
+
+
+@pytest.fixture(scope="module")
+def new_pipeline(
+    index_on_endpoint: QdrantIndex, database: str, embedder: Embedder
+) -> Iterator[Callable[[], Pipeline]]:
+    made: list[Pipeline] = []
+    prefix = f"search_{new_id().hex}"
+
+    def make() -> Pipeline:
+        made.append(make_pipeline(database, index_on_endpoint, prefix, embedder))
+        return made[-1]
+
+    with make().database.operations() as tx:
+        tx.connection.execute(text("DELETE FROM index_collections"))
+    yield make
+    with made[0].database.operations() as tx:
+        tx.connection.execute(text("DELETE FROM index_collections"))
+    for pipeline in made:
+        pipeline.database.close()
+
+
+def _stored(pipeline: Pipeline, contents: list[str], **payload: Any) -> Pipeline:
+    messages = [{"role": "user", "content": content} for content in contents]
+    pipeline.add(messages, infer=False, **payload)
+    pipeline.drain()
+    return pipeline
+
+
+def _search(pipeline: Pipeline, query: str, user: str = "ann", **options: Any) -> SearchResult:
+    asked = SearchQuery(pipeline.project, query, {"user_id": user}, datetime.now(UTC), **options)
+    return search(pipeline.runtime, asked)
+
+
+def _texts(result: SearchResult) -> list[str]:
+    return [hit.memory.memory for hit in result.hits]
+
+
+@pytest.fixture(scope="module")
+def food(new_pipeline: Callable[[], Pipeline]) -> Pipeline:
+    return _stored(new_pipeline(), FOOD)
+
+
+def test_exact_words_and_numbers_come_first_among_200_others(new_pipeline: Callable[[], Pipeline]) -> None:
+    """C34"""
+    fan, ticket = "Error ZX-81-Q means the fan is stuck", "ticket 40017 is Ana's"
+    pipeline = _stored(new_pipeline(), [*FILLERS, fan, ticket])
+    assert _texts(_search(pipeline, "ZX-81-Q"))[0] == fan
+    assert _texts(_search(pipeline, "40017"))[0] == ticket
+    assert _texts(_search(pipeline, "zx-81-q", keyword_search=True))[0] == fan
+
+
+def test_chinese_names_terms_and_full_width_identifiers_come_first(new_pipeline: Callable[[], Pipeline]) -> None:
+    """C35"""
+    search_lead, device = "混合检索的负责人是周岚", "设备编号 ＣＮ－Ａ１０２９３"
+    others = ["今天天气很好", "我喜欢喝绿茶", "会议改到星期三", "他住在杭州", "项目预算已经批准"]
+    pipeline = _stored(new_pipeline(), [*others, search_lead, device])
+    assert _texts(_search(pipeline, "周岚"))[0] == search_lead
+    assert _texts(_search(pipeline, "混合检索"))[0] == search_lead
+    assert _texts(_search(pipeline, "CN-A10293"))[0] == device
+
+
+def test_an_english_question_finds_a_chinese_memory(new_pipeline: Callable[[], Pipeline]) -> None:
+    """C37"""
+    deploy = "部署流程：先 make build 再 kubectl apply"
+    pipeline = _stored(new_pipeline(), ["我喜欢喝绿茶", "会议改到星期三", "他住在杭州", deploy])
+    assert _texts(_search(pipeline, "how to deploy the application"))[0] == deploy
+
+
+def test_scores_lie_in_range_descend_and_are_the_sum_of_their_parts(food: Pipeline) -> None:
+    hits = _search(food, "what do I like to drink?", threshold=0.0).hits
+    scores = [hit.score for hit in hits]
+    assert len(hits) == len(FOOD)
+    assert all(0 < score <= 1 for score in scores)
+    assert scores == sorted(scores, reverse=True)
+    assert [sum(hit.breakdown.values()) for hit in hits] == pytest.approx(scores, abs=1e-12)
+    assert set(hits[0].breakdown) == {"semantic", "bm25", "entity", "temporal"}
+
+
+def test_an_off_topic_query_finds_nothing_and_threshold_and_top_k_hold(food: Pipeline) -> None:
+    """C36"""
+    assert len(_search(food, "quantum chromodynamics").hits) <= 1
+    assert len(_search(food, "what do I eat?", threshold=0.99).hits) <= 1
+    assert len(_search(food, "food I like to eat", top_k=5).hits) == 5
+    assert len(_search(food, "quantum chromodynamics", threshold=0.0).hits) == len(FOOD)
+
+
+def test_filling_another_project_leaves_the_scores_equal_to_the_bit(
+    food: Pipeline, new_pipeline: Callable[[], Pipeline]
+) -> None:
+    before = [(hit.memory.id, hit.score, dict(hit.breakdown)) for hit in _search(food, "green tea", threshold=0).hits]
+    _stored(new_pipeline(), [f"{fact}, number {n} about green tea" for n in range(5) for fact in FOOD])
+    after = [(hit.memory.id, hit.score, dict(hit.breakdown)) for hit in _search(food, "green tea", threshold=0).hits]
+    assert before == after
+
+
+def test_another_user_sees_nothing(food: Pipeline) -> None:
+    assert _search(food, "green tea", user="bob", threshold=0.0).hits == []
+
+
+def test_a_stale_point_is_never_shown_and_is_queued_for_repair(new_pipeline: Callable[[], Pipeline]) -> None:
+    pipeline = _stored(new_pipeline(), FOOD)
+    with pipeline.database.operations() as tx:
+        gone = "UPDATE memories SET state = 'deleted' WHERE project_id = :project AND memory LIKE '%green tea%'"
+        tx.connection.execute(text(gone), {"project": pipeline.project})
+    result = _search(pipeline, "green tea", threshold=0.0)
+    assert "I like green tea in the morning" not in _texts(result)
+    assert result.dropped == 1
+    assert pipeline.count("projections") == 1
+
+
+def test_a_filter_only_the_database_can_answer_narrows_the_search(food: Pipeline) -> None:
+    found = _search(food, "food", narrowing=Narrowing(keywords="RYE"), threshold=0.0)
+    assert _texts(found) == ["I bake rye bread at home"]
+
+
+class _Down:
+    """Any port, down: every call raises `error`."""
+
+    def __init__(self, inner: Any, error: Exception) -> None:
+        self._inner = inner
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._inner, name)
+        if name not in ("query", "embed_query"):
+            return value
+
+        def fail(*_args: object, **_kwargs: object) -> None:
+            raise self._error
+
+        return fail
+
+
+@pytest.mark.parametrize(("part", "code"), [("index", "index_unavailable"), ("embedder", "embedder_unavailable")])
+def test_an_outage_is_an_error_and_never_an_empty_list(food: Pipeline, part: str, code: str) -> None:
+    """C18"""
+    runtime = food.runtime
+    if part == "index":
+        down: Any = _Down(runtime.index, IndexUnavailable("refused"))
+        broken = replace(runtime, index=down)
+    else:
+        down = _Down(runtime.models.embedder, ModelError("refused"))
+        broken = replace(runtime, models=replace(runtime.models, embedder=down))
+    with pytest.raises(MemlaneError) as caught:
+        search(broken, SearchQuery(food.project, "tea", {"user_id": "ann"}, datetime.now(UTC)))
+    assert (caught.value.code, caught.value.status) == (code, 503)
+    assert caught.value.retry_after == 2
