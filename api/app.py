@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio.to_thread
 from fastapi import FastAPI
@@ -42,6 +43,7 @@ def create_app(container: Parts) -> FastAPI:
     app.state.waiters = Waiters()
     for router in ROUTERS:
         app.include_router(router)
+    app.openapi = lambda: _documented(app)  # type: ignore[method-assign]
     errors.install(app)
     app.add_middleware(
         CORSMiddleware,
@@ -54,6 +56,12 @@ def create_app(container: Parts) -> FastAPI:
     app.add_middleware(CanonicalPath)
     app.add_middleware(WideLog, telemetry=container.telemetry)
     return app
+
+
+def _documented(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        app.openapi_schema = openapi.document(app)
+    return app.openapi_schema
 
 
 @asynccontextmanager

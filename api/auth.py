@@ -36,14 +36,14 @@ def key_of(headers: Any) -> str:
     return str(key)
 
 
-def _identity(request: Request, _documented: str | None = Security(_header)) -> Identity:
-    """What the route class found before it read the body."""
+async def _identity(request: Request, _documented: str | None = Security(_header)) -> Identity:
+    """What the route class found before it read the body. `async`: it is not worth a thread."""
     identity: Identity = request.state.identity
     return identity
 
 
 def _requiring(scope: str) -> Any:
-    def check(identity: Annotated[Identity, Depends(_identity)]) -> Identity:
+    async def check(identity: Annotated[Identity, Depends(_identity)]) -> Identity:
         if not identity.may(scope):
             raise MemlaneError("forbidden", f"This API key lacks the scope '{scope}'.")
         return identity

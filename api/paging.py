@@ -40,13 +40,17 @@ def window(page: int | None, size: int | None, default_size: int = DEFAULT_PAGE_
 
 
 def envelope(
-    request: Request, page: Page[Any], render: Callable[[Any], dict[str, Any]], size_key: str = "page_size"
+    request: Request,
+    page: Page[Any],
+    render: Callable[[Any], dict[str, Any]],
+    size_key: str = "page_size",
+    **more: Any,
 ) -> dict[str, Any]:
-    """`next` and `previous` repeat the request's own query; a POST is repeated with the same body."""
+    """`next` and `previous` repeat the request's own query, with `more`; a POST is repeated with the same body."""
     number = page.window.number
 
     def address(wanted: int) -> str:
-        return str(request.url.include_query_params(page=wanted, **{size_key: page.window.size}))
+        return str(request.url.include_query_params(page=wanted, **{size_key: page.window.size}, **more))
 
     return {
         "count": page.count,

@@ -9,7 +9,9 @@ from typing import Any
 from core.domain.entities import ScopeEntity
 from core.domain.events import EventRecord
 from core.domain.history import HistoryEntry
+from core.domain.ids import project_wire_id
 from core.domain.memory import Memory, MemoryState
+from core.domain.project import Project
 
 _LIFECYCLE = {MemoryState.SUPERSEDED: "superseded", MemoryState.MERGED: "merged"}
 
@@ -162,4 +164,39 @@ def entity_object(entity: ScopeEntity) -> dict[str, Any]:
         "owner": None,
         "metadata": None,
         "total_memories": entity.total_memories,
+    }
+
+
+def project_object(project: Project, *, strict_scoping: bool) -> dict[str, Any]:
+    """Every key that contract §4.13 names; null for what is not set or not a thing here."""
+    kept = project.settings
+    own_rule = kept.get("strict_scoping")
+    return {
+        "project_id": project_wire_id(project.id),
+        "name": project.name,
+        "description": project.description,
+        "created_at": instant(project.created_at),
+        "updated_at": instant(project.updated_at),
+        "members": [],
+        "usecase": kept.get("usecase_setting"),
+        "usecase_setting": kept.get("usecase_setting"),
+        "memory_depth": kept.get("memory_depth"),
+        "inclusion_prompt": None,
+        "exclusion_prompt": None,
+        "custom_categories": kept.get("custom_categories"),
+        "custom_instructions": kept.get("custom_instructions"),
+        "agent_custom_instructions": kept.get("agent_custom_instructions"),
+        "update_custom_instructions": None,
+        "summary_custom_instructions": None,
+        "summary_batch_size": None,
+        "summary_max_tokens": None,
+        "expiration_date": None,
+        "enable_graph": bool(kept.get("enable_graph")),
+        "multilingual": bool(kept.get("multilingual")),
+        "version": kept.get("version") or "v3",
+        "is_default": False,
+        "active_prompt_profile": None,
+        "decay": bool(kept.get("decay")),
+        "strict_scoping": strict_scoping if own_rule is None else own_rule,
+        "user_role": "OWNER",
     }

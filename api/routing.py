@@ -47,7 +47,14 @@ class SegmentConvertor(Convertor[str]):
         return quote(value, safe="")
 
 
+class EntityTypeConvertor(SegmentConvertor):
+    """One of the four entity types, so that `user/history` is a user and `<id>/history` a history."""
+
+    regex = "user|agent|app|run"
+
+
 register_url_convertor("segment", SegmentConvertor())
+register_url_convertor("entitytype", EntityTypeConvertor())
 
 
 class StrictRequest(Request):

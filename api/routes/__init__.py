@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.routes import add, bulk, entities, events, memory, operation, ping
+from api.routes import add, bulk, entities, events, listing, memory, operation, ping, projects
 
 ROUTERS = (
     operation.router,
@@ -10,6 +10,8 @@ ROUTERS = (
     add.router,
     events.router,
     bulk.router,
+    listing.router,
     memory.router,
     entities.router,
+    projects.router,
 )

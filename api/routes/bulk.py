@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
 from api.answer import Answer
 from api.auth import Writer
-from api.body import parse_object
 from api.openapi import BODY, failures
 from api.parts import parts_of
+from api.query_values import json_object
 from api.routing import ApiRoute
 from api.schemas.answers import Message, Started
 from api.schemas.memories import BatchDelete, BatchUpdate
@@ -27,7 +26,6 @@ from core.services.update_memory import Change
 router = APIRouter(route_class=ApiRoute, tags=["memories"])
 
 IN_PROGRESS = "Delete in progress. This may take some time."
-MAX_LITERAL = 10_000  # characters of a filter written as a Python literal
 Id = Annotated[str | None, Query(description='An id, or "*" for every memory that carries one.')]
 Written = Annotated[str | None, Query(description="A JSON object.")]
 
@@ -45,7 +43,7 @@ def delete_memories(
 ) -> Answer:
     """Delete every memory that matches all that is given; all four ids as "*" empty the project."""
     given = {"user_id": user_id, "agent_id": agent_id, "app_id": app_id, "run_id": run_id}
-    selection = Selection(_ids(given), _object("metadata", metadata), _object("filters", filters))
+    selection = Selection(_ids(given), json_object("metadata", metadata), json_object("filters", filters))
     deletion = Deletion(identity.project_id, selection, source=source_of(request))
     started = delete_all(parts_of(request).runtime, deletion)
     return Answer({"message": IN_PROGRESS, "event_id": str(started.event_id)})
@@ -87,25 +85,3 @@ def _ids(given: dict[str, str | None]) -> dict[str, str]:
         if value is not None and not (value.strip() and len(value) <= MAX_ENTITY_ID):
             raise MemlaneError("validation_failed", f"{name} must not be empty or too long.", pointer=name)
     return {name: given[name] or "" for name in ENTITY_FIELDS if given[name] is not None}
-
-
-def _object(name: str, written: str | None) -> dict[str, Any] | None:
-    """A JSON object; or its Python literal, since one official client sends that. An empty one is refused."""
-    if written is None:
-        return None
-    value = _parsed(written)
-    if not isinstance(value, dict) or not value:
-        raise MemlaneError("validation_failed", f"{name} must be a JSON object that is not empty.", pointer=name)
-    return value
-
-
-def _parsed(written: str) -> Any:
-    try:
-        return parse_object(written.encode())
-    except MemlaneError:
-        if len(written) > MAX_LITERAL:
-            return None
-    try:
-        return ast.literal_eval(written)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return None

@@ -17,6 +17,7 @@ from api.render import history_object, memory_object
 from api.routing import ApiRoute
 from api.schemas.answers import MemoryObject
 from api.schemas.memories import Update
+from core.domain.errors import MemlaneError
 from core.services.change import Target, memory_id
 from core.services.delete_memory import delete_memory
 from core.services.read_memory import list_history, read_history, read_memory
@@ -80,3 +81,9 @@ def remove_memory(
     cascaded = delete_memory(parts_of(request).runtime, target, linked=delete_linked)
     body: dict[str, Any] = {"message": "Memory deleted successfully!"}
     return Answer(body | ({"cascade_count": cascaded} if delete_linked else {}))
+
+
+@router.get("/v1/memories/{entity_type:segment}/{name:segment}/", include_in_schema=False)
+def refuse_entity_type(identity: Reader, entity_type: str, name: str) -> Answer:
+    """Neither a history nor one of the four entity types."""
+    raise MemlaneError("entity_type_invalid_v1")

@@ -37,6 +37,14 @@ class CeleryQueue:
                 self._wanted[(queue, key)] = None
                 self._changed.notify()
 
+    def reachable(self) -> bool:
+        """Whether the broker answers, within a fraction of a second."""
+        try:
+            with self._app.connection_for_write() as connection:
+                return connection.default_channel is not None
+        except (OperationalError, OSError):
+            return False
+
     def close(self) -> None:
         """Publish what is waiting, within two seconds, and stop."""
         with self._changed:

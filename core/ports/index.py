@@ -65,6 +65,10 @@ IndexLists = dict[str, list[IndexHit]]  # "dense" | "bm25" | "bm25_ctx" | "entit
 class VectorIndex(Protocol):
     """All methods raise IndexUnavailable. Writes return when they are searchable (`wait=true`)."""
 
+    def version(self) -> str:
+        """What the index says it is; the cheapest proof that it answers."""
+        ...
+
     def ensure(self, collection: str, dims: int) -> None:
         """Create the collection and its payload indexes where they are missing."""
         ...

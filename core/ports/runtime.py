@@ -13,6 +13,10 @@ class WorkQueue(Protocol):
         """Ask for one worker. Wakes of one (queue, key) that are not sent yet count once."""
         ...
 
+    def reachable(self) -> bool:
+        """Whether wake-ups get through at this moment; never raises."""
+        ...
+
     def close(self) -> None: ...
 
 

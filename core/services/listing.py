@@ -57,4 +57,5 @@ def list_memories(database: Database, query: ListQuery) -> MemoryPage:
 def strict_scoping(tx: Any, project_id: UUID, default: bool) -> bool:
     """The scope rule of this project: its own setting, else the server's."""
     project = tx.projects.project(project_id)
-    return bool(project.settings.get("strict_scoping", default)) if project else default
+    own = project.settings.get("strict_scoping") if project else None
+    return default if own is None else bool(own)

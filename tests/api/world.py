@@ -49,6 +49,9 @@ class QuietQueue:
         if self.on_wake is not None:
             self.on_wake()
 
+    def reachable(self) -> bool:
+        return True
+
     def close(self) -> None:
         self.on_wake = None
 

@@ -8,6 +8,8 @@ from uuid import UUID
 import orjson
 from sqlalchemy import Connection, text
 
+SCHEMA_REVISION = "0001"  # the migration that this code needs; a test holds it to deploy/migrations
+
 _BEAT = text("""
 INSERT INTO heartbeats (process, kind, info, started_at, seen_at)
 VALUES (:process, :kind, CAST(:info AS jsonb), clock_timestamp(), clock_timestamp())
@@ -59,6 +61,10 @@ class SqlOpsStore:
     def revision(self) -> str:
         """The migration that the database is at."""
         return str(self._connection.execute(_REVISION).scalar_one())
+
+    def is_current(self) -> bool:
+        """True when the schema is as new as this code needs, or newer (a rolling update)."""
+        return self.revision() >= SCHEMA_REVISION
 
     def open_events(self, project_id: UUID, limit: int) -> int:
         """Open events of a project, counted up to `limit`."""

@@ -1,0 +1,39 @@
+"""The body of a list (contract §4.4, §4.20)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from api.schemas.base import Body
+from core.domain.narrowing import Narrowing
+
+
+class Listing(Body):
+    """`filters` must name at least one entity; see the filter grammar in the documentation."""
+
+    filters: dict[str, Any] | None = Field(None, description='{"user_id": "alice"} or {"AND": [{…}, …]}')
+    categories: list[str] | None = Field(None, description="Any of these.")
+    metadata: dict[str, Any] | None = None
+    keywords: str | None = Field(None, description="Part of the text, without case.")
+    start_date: str | None = Field(None, description="Created on or after; a date or an ISO time.")
+    end_date: str | None = Field(None, description="Created on or before; a date covers its whole day.")
+    show_expired: bool | None = None
+    latest_only: bool | None = Field(None, description="Leave out what was superseded.")
+    include_merged: bool | None = None
+    fields: list[str] | None = Field(None, description="Keys of the results; id is always there.")
+    page: int | None = None
+    page_size: int | None = None
+
+    def narrowing(self) -> Narrowing:
+        return Narrowing(
+            categories=tuple(self.categories or ()),
+            metadata=self.metadata,
+            keywords=self.keywords,
+            start_date=self.start_date,
+            end_date=self.end_date,
+            show_expired=bool(self.show_expired),
+            latest_only=bool(self.latest_only),
+            include_merged=bool(self.include_merged),
+        )

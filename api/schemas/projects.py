@@ -1,0 +1,56 @@
+"""The project object and what PATCH may change (contract §4.13)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator
+
+from api.schemas.base import Body, Text
+from core.services.project_settings import ProjectChange
+
+MAX_INSTRUCTIONS = 20_000
+MAX_CATEGORIES = 200
+Instructions = Annotated[str, Field(max_length=MAX_INSTRUCTIONS)] | list[str]
+_SETTINGS = (
+    "custom_instructions",
+    "agent_custom_instructions",
+    "custom_categories",
+    "multilingual",
+    "memory_depth",
+    "usecase_setting",
+    "decay",
+    "enable_graph",
+    "version",
+    "strict_scoping",
+)
+
+
+class ProjectPatch(Body):
+    """Only the keys that are given change; null or "" clears an instruction, [] resets the categories."""
+
+    name: Text | None = Field(None, max_length=256)
+    description: str | None = Field(None, max_length=4_000)
+    custom_instructions: Instructions | None = None
+    agent_custom_instructions: Instructions | None = None
+    custom_categories: Annotated[list[str | dict[str, str]], Field(max_length=MAX_CATEGORIES)] | None = None
+    multilingual: bool | None = None
+    memory_depth: str | None = None
+    usecase_setting: str | None = None
+    decay: bool | None = None
+    enable_graph: bool | None = None
+    version: str | None = None
+    strict_scoping: bool | None = Field(
+        None, description="Entity fields that a filter does not mention must be null. Null: the server's default."
+    )
+
+    @field_validator("custom_instructions", "agent_custom_instructions")
+    @classmethod
+    def _joined(cls, value: Any) -> Any:
+        """Old documentation shows a list of lines; "" clears."""
+        text = "\n".join(value) if isinstance(value, list) else value
+        return text or None
+
+    def change(self) -> ProjectChange:
+        given = {name: getattr(self, name) for name in _SETTINGS if name in self.model_fields_set}
+        return ProjectChange(self.name, self.description, given)
