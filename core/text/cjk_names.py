@@ -22,6 +22,9 @@ _INTRODUCED = re.compile(
     rf"(?:我叫|名叫|名字是|名字叫|叫做|我是|他叫|她叫|姓名[:：]?)\s*([{HAN}]{{2,4}}?)(?=[，。,.；、！!的和在]|$|\s)"
 )
 _HONORIFIC = re.compile(rf"([{HAN}]{{1,4}}|[{KANA}ー]{{2,8}})(?:{'|'.join(JAPANESE_HONORIFICS)})")
+_TIME_WORD = re.compile(
+    "^(?:今日|明日|昨日|先日|今週|来週|先週|今月|来月|先月|今年|来年|去年|昨年|今朝|今晩|毎日|最近)"
+)
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc・]{3,}")
 _JAPANESE_NAME = re.compile(rf"(?:私は|名前は|僕は)([{HAN}]{{2,5}})(?:です|と申し|といい)")
 _TAGS = {"nr": "person", "nrfg": "person", "nrt": "person", "ns": "place", "nt": "organization", "nz": "other"}
@@ -50,7 +53,9 @@ def cjk_runs(text: str) -> list[str]:
 def _japanese(text: str) -> Iterable[Entity]:
     for pattern, kind in ((_JAPANESE_NAME, "person"), (_HONORIFIC, "person")):
         for match in pattern.finditer(text):
-            yield Entity(match.group(1), match.group(1), kind)
+            name = _TIME_WORD.sub("", match.group(1))
+            if name:
+                yield Entity(name, name, kind)
     for match in _KATAKANA.finditer(text):
         yield Entity(match.group(), match.group(), "other")
 
@@ -81,4 +86,6 @@ def _kind(word: str, tag: str, japanese: bool) -> str | None:
 
 
 def _surname(word: str) -> bool:
+    if len(word) == 2 and word[0] in "小老阿":  # "小王", as colleagues call each other
+        return word[1] in CHINESE_SURNAMES
     return len(word) <= 4 and (word[0] in CHINESE_SURNAMES or word[:2] in CHINESE_SURNAMES)

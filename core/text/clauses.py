@@ -3,72 +3,107 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from core.text.lang.negation import HARD, HARD_CJK, IDIOMS, LIKING, LIKING_CJK, SOFT, SOFT_CJK
-from core.text.normalise import fold
+from core.text.lang.chatter import IMPERATIVE
+from core.text.lang.negation import GIVEN_UP, HARD, HARD_CJK, IDIOMS, LIKING, LIKING_CJK, QUITTING, SOFT, SOFT_CJK
+from core.text.lang.numbers import WEAK, WORDS
+from core.text.lang.roles import ROLE_CHARS, ROLES
+from core.text.lang.stopwords import CHINESE, ENGLISH, LATIN
+from core.text.language import language
+from core.text.normalise import fold, unaccented
 from core.text.questions import asks
-from core.text.scripts import CJK
+from core.text.scripts import CJK, HAN, HANGUL
 from core.text.sentences import sentences
-from core.text.tokens import tokens
+from core.text.stems import script_language, stem, unelided
 
 _SPLIT = re.compile(
-    r"[,;:，；：、()（）]|\s[-–—]\s|(?<=[\u4e00-\u9fff])(?=但|可是|不过|而且)|(?<=が)、"
+    r"[;，；：、()（）]|,(?!\d)|:(?!\d)|\s[-–—]\s|(?<=[\u4e00-\u9fff])(?=但|可是|不过(?!敏)|而且)|(?<=が)、"
     r"|\b(?:but|although|though|however|while|whereas|because|and|so|aber|obwohl|sondern|weil|und|denn|pero|aunque|"
     r"porque|y|sino|mais|quoique|parce que|et|car|donc)\b",
     re.IGNORECASE,
 )
-_WORDS = re.compile(rf"[^\W\d_{CJK}]+(?:'[^\W\d_]+)*")
-_CJK_TEXT = re.compile(f"[{CJK}]")
+_WORD = re.compile(rf"[^\W_{CJK}]+(?:'[^\W\d_{CJK}]+)*")
+_HAN_CHAR = re.compile(f"[{HAN}]")
+_KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
+_HANGUL_RUN = re.compile(f"[{HANGUL}]+")
+_CHINESE_STOP = frozenset(char for word in CHINESE if len(word) == 1 for char in word) | ROLE_CHARS
 
 
 @dataclass(frozen=True)
 class Clause:
-    """`about`: marked stems and CJK words of its content. `denies`: hard negation; `leans`: soft negation only."""
+    """`about`: stems, Han characters and numbers of its content. `denies`: a hard negation is in it.
+
+    `soft` are its words that lean against without a "not" ("hate", "allergic"), `likes` that it speaks of liking
+    or being able, `asks` that it belongs to a question or a request, `quits` that something came to its end.
+    """
 
     text: str
     about: frozenset[str]
     denies: bool
-    leans: bool
+    soft: frozenset[str]
     likes: bool
     asks: bool
+    quits: bool = False
 
 
 @lru_cache(maxsize=4096)
-def clauses(text: str) -> tuple[Clause, ...]:
-    """The clauses of all sentences. A negator without content of its own joins the clause before it."""
+def clauses(text: str, code: str) -> tuple[Clause, ...]:
+    """The clauses of all sentences of a text in language `code`; those that speak of nothing are left out."""
     found: list[Clause] = []
     for sentence in sentences(text):
-        asked = asks(sentence)
-        for part in _SPLIT.split(IDIOMS.sub(" ", fold(sentence))):
-            if part and part.strip():
-                found.append(_clause(part.strip(), asked))
-    return tuple(clause for clause in found if clause.about)
+        asking = asks(sentence) or bool(IMPERATIVE.search(fold(sentence)))
+        for part in _parts(GIVEN_UP.sub(" stopped ", IDIOMS.sub(" ", fold(sentence)))):
+            clause = _clause(part, code, asking)
+            if found and clause.about and all(mark.isdigit() for mark in clause.about):
+                found[-1] = replace(found[-1], about=found[-1].about | clause.about)  # ", since 2019"
+            elif clause.about:
+                found.append(clause)
+    return tuple(found)
 
 
-def content(text: str) -> frozenset[str]:
-    """What a text speaks of: one mark per word (its stem where it has one), negators left out."""
-    marks = tokens(text)
-    stems = {mark for mark in marks if mark.startswith("~")}
-    rest = {mark for mark in marks if not mark.startswith("~") and _CJK_TEXT.search(mark)}
-    kept = stems | rest | {mark for mark in marks if any(char.isdigit() for char in mark)}
-    return frozenset(mark for mark in kept if mark.lstrip("~") not in HARD and not HARD_CJK.fullmatch(mark))
+def content(text: str, code: str | None = None) -> frozenset[str]:
+    """What a text speaks of: stems of its words, Han characters, numbers; no grammar, roles or negators."""
+    code = code or language(text)
+    return frozenset(_content(fold(text), code))
+
+
+def _content(folded: str, code: str) -> Iterator[str]:
+    stop = LATIN.get(code, ENGLISH)
+    for word in _WORD.findall(folded):
+        word = unelided(word).removesuffix("'s")
+        if word in WORDS and word not in WEAK:
+            yield str(WORDS[word])
+        elif word.isdigit() or (len(word) > 1 and word not in stop and word not in HARD and word not in ROLES):
+            yield stem(unaccented(word), script_language(word) or code)
+    affirmed = HARD_CJK.sub("", folded)
+    yield from (char for char in _HAN_CHAR.findall(affirmed) if char not in _CHINESE_STOP)
+    yield from (run for run in _KATAKANA.findall(affirmed) if run not in ROLES)
+    for run in _HANGUL_RUN.findall(affirmed):
+        yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
 
 
 def denies(text: str) -> bool:
     """Is a hard negation in this text (idioms apart)?"""
     folded = IDIOMS.sub(" ", fold(text))
-    return not HARD.isdisjoint(_WORDS.findall(folded)) or bool(HARD_CJK.search(folded)) or "n't" in folded
+    return not HARD.isdisjoint(_WORD.findall(folded)) or bool(HARD_CJK.search(folded)) or "n't" in folded
 
 
-def _clause(part: str, asked: bool) -> Clause:
-    seen = _WORDS.findall(part)
+def _parts(folded: str) -> Iterator[str]:
+    return (part.strip() for part in _SPLIT.split(folded) if part and part.strip())
+
+
+def _clause(part: str, code: str, asking: bool) -> Clause:
+    seen = frozenset(_WORD.findall(part))
+    soft = frozenset(stem(word, code) for word in seen & SOFT) | frozenset(SOFT_CJK.findall(part))
     return Clause(
         text=part,
-        about=content(part),
+        about=frozenset(_content(part, code)),
         denies=denies(part),
-        leans=not SOFT.isdisjoint(seen) or bool(SOFT_CJK.search(part)),
+        soft=soft,
         likes=not LIKING.isdisjoint(seen) or bool(LIKING_CJK.search(part)),
-        asks=asked,
+        asks=asking,
+        quits=bool(QUITTING.search(part)),
     )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
+from core.text.lang.dates import CALENDARS
 from core.text.lang.numbers import CHINESE_DIGITS, CHINESE_UNITS, ORDINALS, WEAK, WORDS
 from core.text.normalise import fold
 
 _DIGITS = re.compile(r"\d+(?:[.,:/\-]\d+)*")
 _GROUPS = re.compile(r"\d{1,3}(?:([.,])\d{3})+(?:[.,]\d{1,2})?\Z")
 _DECIMAL = re.compile(r"\d+[.,]\d{1,2}\Z")
+_ISO_MONTH = re.compile(r"\b(?:19|20)\d\d-(0[1-9]|1[0-2])\b")
+_MONTHS = {name: month for calendar in CALENDARS.values() for name, month in calendar.months.items() if len(name) > 2}
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b")
 _CHINESE = re.compile("[" + "".join(CHINESE_DIGITS) + "".join(CHINESE_UNITS) + "]+")
@@ -44,6 +47,19 @@ def numbers(text: str, *, strict: bool = True) -> set[str]:
     return found | _chinese(folded, strict)
 
 
+def months(text: str) -> set[int]:
+    """Months named in a text, 1 to 12: by name in English, German, Spanish or French, or in an ISO date.
+
+    "may" and "march" count only with a capital, as they are verbs too.
+    """
+    found = {int(month) for month in _ISO_MONTH.findall(text)}
+    for word in _WORD.findall(text):
+        month = _MONTHS.get(word.casefold())
+        if month is not None and (word[0].isupper() or word not in ("may", "march", "mars", "sept")):
+            found.add(month)
+    return found
+
+
 def _value(written: str) -> float:
     return float(written.replace(",", "."))
 
@@ -71,8 +87,9 @@ def _spelt(word: str, strict: bool) -> set[str]:
         return set()
     if word in WORDS:
         return {str(WORDS[word])}
-    if word in ORDINALS:
-        return set() if strict else {str(ORDINALS[word])}
+    ordinal = ORDINALS.get(word) or ORDINALS.get(word[:-1]) or ORDINALS.get(f"{word[:-1]}o")
+    if ordinal is not None:
+        return set() if strict else {str(ordinal)}
     tens, _, unit = word.partition("-")
     if unit in WORDS and tens in WORDS:
         return {str(WORDS[tens] + WORDS[unit])}

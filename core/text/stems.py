@@ -23,6 +23,7 @@ _SNOWBALL = {
     "ar": "arabic",
     "hi": "hindi",
 }
+_ELIDED = frozenset({"l", "d", "j", "m", "n", "s", "t", "c", "qu", "dell", "nell", "all", "dall", "un"})
 _stemmers: dict[str, snowballstemmer.stemmer] = {}
 _lock = Lock()
 
@@ -52,3 +53,9 @@ def script_language(word: str) -> str | None:
     if "\u0900" <= first <= "\u097f":
         return "hi"
     return None
+
+
+def unelided(word: str) -> str:
+    """ "école" of "l'école": French and Italian articles and pronouns run into the next word."""
+    head, apostrophe, rest = word.partition("'")
+    return rest if apostrophe and rest and head in _ELIDED else word

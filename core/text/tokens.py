@@ -20,7 +20,7 @@ from core.text.lang.stopwords import CHINESE, ENGLISH, JAPANESE, LATIN, RUSSIAN
 from core.text.language import ALL_LATIN, latin_languages
 from core.text.normalise import fold, unaccented
 from core.text.scripts import CJK, HAN, HANGUL, INDIC, KANA, MARKS, UNSPACED
-from core.text.stems import script_language, stem
+from core.text.stems import script_language, stem, unelided
 
 _CHAR = rf"[^\W{CJK}{UNSPACED}]|[{INDIC}{MARKS}]"
 _RUN = re.compile(
@@ -68,10 +68,10 @@ def _plain(run: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     stopping = languages if languages != ALL_LATIN else ("en",)
     if any(run in LATIN[code] for code in stopping):
         return ()
-    base = run.partition("'")
-    if base[2] and base[0] in ("l", "d", "j", "m", "n", "s", "t", "c", "qu"):  # French and Italian elision
-        return _plain(base[2], languages)
-    word = base[0] if base[2] == "s" else run.replace("'", "")
+    bare = unelided(run)
+    if bare != run:
+        return _plain(bare, languages)
+    word = run.removesuffix("'s").replace("'", "")
     if word in ENGLISH and word != run:
         return ()
     stems = dict.fromkeys("~" + stem(word, code) for code in languages)

@@ -32,7 +32,8 @@ PERSON_BEFORE = words(
 )
 # Capitalised at the beginning of sentences, or by custom, without naming anything.
 COMMON = words(
-    """user users usuario utilisateur nutzer assistant ai ok okay yes yeah yep yup no nope nah hi hey hello hallo hola
+    """user users usuario utilisateur nutzer assistant ユーザー ai ok okay yes yeah yep yup no nope nah hi hey
+    hello hallo hola
     bonjour salut ciao thanks thank danke gracias merci please bitte wow oh ah aw aww ooh ugh hmm haha lol omg great
     good nice cool awesome amazing wonderful fantastic perfect super sure right true exactly absolutely definitely
     totally really maybe perhaps actually honestly basically anyway well so sorry congrats congratulations bye
@@ -59,7 +60,7 @@ CALENDAR = words(
     wed thu thur thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec"""
 )
 # Small words that may stand inside a name: "Bank of England", "Ludwig van Beethoven".
-INSIDE = words("of the and de del la las los le van von der den di da du des st y e et und für for")
+INSIDE = words("of the de del la las los le van von den di da du st")
 CHINESE_SURNAMES = words(
     """王 李 张 張 刘 劉 陈 陳 杨 楊 黄 黃 赵 趙 吴 吳 周 徐 孙 孫 马 馬 朱 胡 郭 何 高 林 罗 羅 郑 鄭 梁 谢
     謝 宋 唐 许 許 邓 鄧 冯 馮 韩 韓 曹 曾 彭 萧 肖 蔡 潘 田 董 袁 于 余 叶 葉 蒋 蔣 杜 苏 蘇 魏 程 吕 呂

@@ -21,7 +21,8 @@ _TENS = {
     "fr": "trente quarante cinquante soixante soixante-dix quatre-vingts quatre-vingt-dix cent",
 }
 _ORDINALS = {
-    "en": "first second third fourth fifth sixth seventh eighth ninth tenth",
+    "en": """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+        fifteenth sixteenth seventeenth eighteenth nineteenth twentieth""",
     "de": "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte",
     "es": "primero segundo tercero cuarto quinto sexto séptimo octavo noveno décimo",
     "fr": "premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième",
@@ -52,6 +53,15 @@ def _values() -> dict[str, int]:
 
 WORDS = _values()
 ORDINALS = {word.casefold(): i + 1 for listed in _ORDINALS.values() for i, word in enumerate(listed.split())}
+ORDINALS |= {"twenty-first": 21, "thirtieth": 30, "fortieth": 40, "fiftieth": 50, "sixtieth": 60, "seventieth": 70}
+ORDINALS |= {
+    "eightieth": 80,
+    "ninetieth": 90,
+    "zwanzigste": 20,
+    "dreissigste": 30,
+    "vierzigste": 40,
+    "fünfzigste": 50,
+}
 # Words that are more often an article, a pronoun or a noun than a number: they support, but never demand.
 WEAK = words("one un uno una une ein eine einen einem einer once second seconds sei seis sept neuf six mil")
 CHINESE_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2, "〇": 0}
