@@ -23,6 +23,7 @@ from core.text.support import Support, unsupported_name
 
 OVERLAP = 0.5  # share of a claim's content that a source clause must hold to speak of the same thing
 NOVEL = 0.5  # share of a claim's telling words that nobody said, above which it is invented
+MANY = 2  # marks of content from which a claim can be told to come from a question
 _HAVING = re.compile(r"\b(?:has|have|owns?|hat|habe|besitzt|tiene|a|possède)\b|有")
 _MINE = re.compile(r"\b(?:my|our|mein\w*|unser\w*|mis?|mon|ma|mes|notre)\b|我的|我家|私の|うちの")
 _FORMERLY = re.compile(
@@ -85,6 +86,8 @@ def _told(sources: Sequence[str], code: str) -> list[list[Clause]]:
 
 def _flipped(claims: Sequence[Clause], told: Sequence[Sequence[Clause]], code: str) -> str | None:
     for claim in claims:
+        if claim.asks:
+            continue
         nearest = _nearest(claim, [clause for source in told for clause in source], code)
         contradicted = nearest and all(_contradicts(claim, clause) for clause in nearest)
         if contradicted and not _told_elsewhere(claim, nearest, told, code):
@@ -149,6 +152,8 @@ def _asked(candidate: str, claims: Sequence[Clause], told: Sequence[Sequence[Cla
         return None
     flat = [clause for source in told for clause in source]
     for claim in claims:
+        if claim.asks or len(claim.about) < (MANY if any(not clause.asks for clause in flat) else 1):
+            continue
         asked = max((len(claim.about & clause.about) for clause in flat if clause.asks), default=0)
         stated = max((len(claim.about & clause.about) for clause in flat if not clause.asks), default=0)
         if asked > stated and asked >= OVERLAP * len(claim.about):

@@ -22,6 +22,13 @@ _OPENERS = re.compile(
     r")",
     re.IGNORECASE,
 )
+_TAG = re.compile(
+    r"(?:,\s*|\s+)(?:right|eh|huh|isn'?t it|aren'?t (?:they|you|we)|don'?t (?:you|they|we)(?: think)?|you know"
+    r"|doesn'?t it|"
+    r"wasn'?t it|oder|nicht wahr|gell|verdad|no|n'est-ce pas|hein)\s*[?？]\s*$|(?:对吧|對吧|是吧|对不对"
+    r"|でしょう?|よね)[?？]\s*$",
+    re.IGNORECASE,
+)
 _CHINESE = re.compile(
     r"^(?:请问)?(?:怎么|怎样|如何|为什么|為什麼|为何|谁|誰|哪|什么|多少|几点)"
     r"|(?<!没)(?<!没有)(?<!知道)(?<!知道为)(?:什么|什麼|哪里|哪裡|哪儿|多少|几点)(?![^，。]{0,4}[都也])"
@@ -30,8 +37,16 @@ _CHINESE = re.compile(
 _JAPANESE = re.compile(r"^(?:何|誰|どこ|いつ|なぜ|どう|どの|どちら|いくら)[^。]{0,20}(?:か|の|ですか|ますか)?$")
 
 
+def without_tag(sentence: str) -> str:
+    """ "It is cold." of "It is cold, isn't it?": a statement that only seeks assent."""
+    tag = _TAG.search(sentence)
+    return f"{sentence[: tag.start()]}." if tag else sentence
+
+
 def asks(sentence: str) -> bool:
-    """True for a question in any of the languages known; an exclamation never is one."""
+    """True for a question in any of the languages known; an exclamation or a tag question never is one."""
+    if _TAG.search(sentence):
+        return False
     if _MARKED.search(sentence):
         return True
     if sentence.rstrip().endswith(("!", "！")):

@@ -26,6 +26,7 @@ from core.text.squeeze import squeeze
 
 MAX_MEMORY = 400  # characters of one memory, about 100 tokens of an embedder
 ECHO = 0.8  # share of a sentence's content that a shown memory or the user said before, to be an echo
+TOPIC = 2  # informative words that make a question worth carrying along
 SHORT_ANSWER = 4  # informative words up to which an answer needs its question
 _SPEAKER = re.compile(r"^\s*([A-ZÀ-Þ][\w.'’\-]*(?: [A-ZÀ-Þ][\w.'’\-]*){0,2}|[\u4e00-\u9fff]{2,4})\s*[:：]\s+(?=\S)")
 _NOT_SPEAKERS = words("note remember recalled fact update ps fyi todo user assistant system warning error 注意")
@@ -58,8 +59,7 @@ def extract(turns: Sequence[Turn], earlier: Sequence[Turn], shown: Sequence[str]
         found.extend(_memories(said, asked, heard))
         if turn.role == "user":
             heard.append(content(turn.text))
-        questions = [sifted.text for sifted in said.sifted if sifted.kind is Kind.ASKS]
-        asked = questions[-1] if questions else None
+        asked = _question([sifted.text for sifted in said.sifted if sifted.kind is Kind.ASKS])
     return _distinct(found)
 
 
@@ -79,10 +79,14 @@ def _prefix(text: str) -> tuple[str | None, str]:
 
 def _last_question(earlier: Sequence[Turn]) -> str | None:
     spoken = [turn for turn in earlier if turn.role in ("user", "assistant")]
-    if not spoken:
-        return None
-    asked = [sifted.text for part in sentences(spoken[-1].text) if (sifted := sift(part)).kind is Kind.ASKS]
-    return asked[-1] if asked else None
+    return (
+        _question([part for part in sentences(spoken[-1].text) if sift(part).kind is Kind.ASKS]) if spoken else None
+    )
+
+
+def _question(asked: Sequence[str]) -> str | None:
+    """The last question that has a topic: "What do you think?" helps no answer."""
+    return next((question for question in reversed(asked) if informative(question) >= TOPIC), None)
 
 
 def _said(turn: Turn, names: frozenset[str]) -> _Said:

@@ -17,15 +17,12 @@ from core.text.lang.chatter import (
 )
 from core.text.lang.stopwords import CHINESE, LATIN
 from core.text.normalise import fold
-from core.text.questions import asks
+from core.text.questions import asks, without_tag
 from core.text.scripts import CJK, is_cjk
 
 _STOP = frozenset().union(*LATIN.values())
 _WORD = re.compile(rf"[^\W_{CJK}]+(?:['’][^\W\d_]+)*")
 _CJK_CHAR = re.compile(f"[{CJK}]")
-_TAG = re.compile(
-    r",\s*(?:right|eh|huh|isn't it|don't you think|you know|oder|nicht wahr|verdad|no|n'est-ce pas)\s*\?\s*$", re.I
-)
 _CJK_PIECE = re.compile(r"[\s.。!！~…，,、]+")
 _CLAUSE_END = re.compile(r"[,;:，；]\s*|\s[-–—]\s")
 
@@ -57,9 +54,9 @@ def sift(sentence: str, known: frozenset[str] = frozenset()) -> Sifted:
     handed = HANDED_OVER.match(sentence)
     if handed and handed.end() < len(sentence) and not asks(sentence[handed.end() :]):
         return _told(sentence, sentence[handed.end() :], known)
-    tag = _TAG.search(sentence)
-    if tag:
-        return _told(sentence, sentence[: tag.start()] + ".", known)
+    told = without_tag(sentence)
+    if told != sentence:
+        return _told(sentence, told, known)
     if asks(sentence):
         leading = _statement_before(sentence)
         return Sifted(sentence, Kind.TELLS, leading) if leading else Sifted(sentence, Kind.ASKS)

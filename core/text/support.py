@@ -10,7 +10,7 @@ from core.domain.memory import Entity
 from core.text.clauses import content
 from core.text.entities import entities
 from core.text.lang.names import COMMON
-from core.text.lang.paraphrase import PARAPHRASE
+from core.text.lang.paraphrase import OPENING_NOUNS, PARAPHRASE
 from core.text.lang.roles import ROLES
 from core.text.lang.stopwords import LATIN
 from core.text.language import language
@@ -20,6 +20,7 @@ from core.text.scripts import is_cjk
 
 _WORD = re.compile(r"[^\W_]+")
 _PREFIX = 4  # letters that two forms of one word share ("lernt", "lerne")
+_FREE = COMMON | ROLES | PARAPHRASE | frozenset().union(*LATIN.values())
 # Endings of common nouns: a sentence may begin with one without naming anybody.
 _NOUN_ENDING = re.compile(
     r"(?:ing|tion|sion|ment|ness|ity|ance|ence|ery|ure|age|ship|ism|sis|hood|ies|ers|ors|als|ung|heit|keit|schaft|zeit|"
@@ -77,8 +78,7 @@ def unsupported_name(candidate: str, support: Support) -> str | None:
 def _telling(entity: Entity) -> Iterator[str]:
     """Words of a name that must have been said; pure numbers are checked as numbers."""
     for word in entity.key.split():
-        free = word in COMMON or word in ROLES or word in PARAPHRASE or any(word in stop for stop in LATIN.values())
-        if not free and not word.isdigit():
+        if word not in _FREE and not word.isdigit():
             yield word
 
 
@@ -90,4 +90,6 @@ def _common_noun(entity: Entity, candidate: str, german: bool) -> bool:
     """A capital that only the position or the language asks for."""
     single = " " not in entity.name and entity.name[1:].islower()
     initial = candidate.startswith(entity.name)
-    return single and (initial or german) and bool(_NOUN_ENDING.search(entity.key)) and entity.type != "person"
+    if not single or not (initial or german) or entity.type == "person":
+        return False
+    return bool(_NOUN_ENDING.search(entity.key)) or entity.key.rstrip("s") in OPENING_NOUNS

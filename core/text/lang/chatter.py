@@ -46,7 +46,8 @@ IMPERATIVE = re.compile(
     r"(?:explain|show|tell me|write|give|help|fix|list|translate|summari[sz]e|set up|install|create|generate|find|"
     r"search|run|describe|compare|calculate|compute|draft|rewrite|rephrase|suggest|recommend|convert|debug|review|"
     r"refactor|implement|build|make me|make it|make sure|open|close|delete|remove|update|add|send|print|solve|define|"
-    r"outline|prove|optimi[sz]e|check|let me know|look at|take a look|try|go ahead|keep|imagine|consider"
+    r"outline|prove|remember|remind|note|keep in mind|don't forget|believe|optimi[sz]e|check|let me know"
+    r"|look at|take a look|try|go ahead|keep|imagine|consider"
     r"|note that you|"
     r"let's|stop|wait|hold on|continue|repeat|answer|read|see|click|use|ping|test|format|start|do it|don't)\b"
     r"|^(?:can|could|would|will) (?:you|u|someone|anybody)\b|^i(?:'d like| want| need) you to\b|^please\b"
@@ -62,10 +63,11 @@ IMPERATIVE = re.compile(
 )
 # "Remember that …", "note: …": a request, but the user's way to hand over a fact.
 HANDED_OVER = re.compile(
-    r"^(?:please |bitte |por favor |请)?(?:remember|remind me|note|keep in mind|don't forget|save|store"
+    r"^(?:please |bitte |por favor )?(?:remember|remind me|note|keep in mind|don't forget|save|store"
     r"|for the record|fyi|"
-    r"merk dir|denk daran|recuerda|souviens-toi|retiens|note que|记住|记得|記住|请记|覚えて)[\s,:：]*(?:that"
-    r"|dass|que)?\s*",
+    r"merk dir|denk daran|recuerda|souviens-toi|retiens|note que)(?! to\b)"
+    r"(?:\s*[,:：]\s*(?:that\b)?|\s+(?:that|this|dass|que)\b[\s:,]*|\s+(?=(?:my|our|i|i'm|we|the|mein\w*|ich|mi|mon|ma)\b))"
+    r"|^(?:请)?(?:记住|记得|記住|记一下|覚えて)(?:おいて)?[\s,，:：、]*",
     re.IGNORECASE,
 )
 ECHO_LINE = re.compile(

@@ -58,3 +58,25 @@ REPORTING_CJK = (
 PARAPHRASE_HAN = frozenset(
     "名叫称為为是有住在位于工作做从来自和的了着过已经现目前曾年月日天岁周个只条位人名次岁问想知道询需要需求将会能可以喜欢爱负责者员其中共约今去明昨者所被成家他她它方聞话說说"
 )
+
+# Common nouns a memory may begin with; a capital there names nobody.
+OPENING_NOUNS = words(
+    """device machine computer laptop server phone email address password code pin key locker ticket order invoice
+    account budget price salary rent flight train bus hotel trip holiday vacation weather deadline meeting appointment
+    project task report team office company client customer manager product service website app software data file
+    system error issue problem solution result test exam course class lesson homework degree school university
+    breakfast lunch dinner food meal recipe coffee tea water wine beer music song book movie film show game sport
+    football soccer tennis yoga gym workout health doctor dentist medication medicine allergy diet house home flat
+    apartment room garden car bike dog cat puppy kitten fish bird baby gift party wedding event plan goal idea
+    hobby interest favorite favourite preference language native morning evening weekend guest visitor neighbour
+    neighbor landlord tenant wifi network size color colour model version release deployment backup database
+    gerät rechner server passwort adresse schließfach fahrkarte auftrag rechnung konto preis gehalt miete flug
+    zug hotel
+    reise urlaub wetter termin treffen projekt aufgabe bericht büro firma kunde kundin chef produkt dienst seite
+    fehler
+    problem lösung ergebnis prüfung kurs unterricht schule frühstück essen rezept kaffee tee wasser wein bier
+    musik lied
+    buch film spiel sport arzt ärztin medikament haus wohnung zimmer garten auto fahrrad hund katze baby geschenk
+    feier
+    hochzeit plan ziel idee hobby sprache"""
+)
