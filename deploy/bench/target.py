@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.bench.client import BenchError
-from deploy.local.stack_state import StackState, read_state
+from deploy.local.failure import StackFailure
+from deploy.local.launch import Launch
 
-_START_SECONDS = 180.0
-_STOP_SECONDS = 60.0
-_LOOK_SECONDS = 0.1
-_LOG_TAIL = 2_000
 # A benchmark measures the work, not the limits that protect a server from its callers.
 _UNLIMITED = {
     "MEMLANE_RATE_LIMIT_PER_MINUTE": "0",
     "MEMLANE_MAX_OPEN_EVENTS": "1000000",
-    "MEMLANE_FLOWER_PORT": "0",
-    "MEMLANE_PORT": "0",
     "MEMLANE_LOG_LEVEL": "warning",
 }
 # What would take the measured stack away from its defaults, or to parts that it does not own.
-_FOREIGN = ("MEMLANE_", "OPENAI_")
+_FOREIGN = ("MEMLANE_", "OPENAI_", "FLOWER_")
 
 
 @dataclass(frozen=True)
@@ -67,41 +58,15 @@ def running(url: str | None, api_key: str | None, settings: Mapping[str, str] | 
 
 @contextmanager
 def _stack(home: Path, settings: Mapping[str, str]) -> Iterator[Target]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
-    environment |= _UNLIMITED | {"MEMLANE_HOME": str(home)} | dict(settings)
-    log = home / "bench-launcher.log"
-    with log.open("wb") as output:
-        launcher = subprocess.Popen(
-            [sys.executable, "-m", "deploy.cli.main", "up"], env=environment, stdout=output, stderr=output
-        )
+    blank = {name: "" for name in os.environ if name.startswith(_FOREIGN)}  # an empty variable counts as not set
+    environment = blank | _UNLIMITED | dict(settings)
     try:
-        state = _wait_until_ready(launcher, home, log)
-        yield Target(
-            state.api_url, (home / "api_key").read_text(encoding="utf-8").strip(), environment | state.environment
-        )
-    finally:
-        _stop(launcher)
-
-
-def _wait_until_ready(launcher: subprocess.Popen[bytes], home: Path, log: Path) -> StackState:
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline:
-        state = read_state(home)
-        if state is not None and state.ready:
-            return state
-        if launcher.poll() is not None:
-            break
-        time.sleep(_LOOK_SECONDS)
-    told = log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:]
-    raise BenchError(f"the local stack did not start:\n{told}")
-
-
-def _stop(launcher: subprocess.Popen[bytes]) -> None:
-    if launcher.poll() is not None:
-        return
-    launcher.send_signal(signal.SIGINT)
-    try:
-        launcher.wait(_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        launcher.kill()
-        launcher.wait()
+        launch = Launch(home, environment)
+        try:
+            state = launch.wait_ready()
+            key = (home / "api_key").read_text(encoding="utf-8").strip()
+            yield Target(state.api_url, key, {**os.environ, **environment, **state.environment})
+        finally:
+            launch.stop()
+    except StackFailure as failure:
+        raise BenchError(f"{failure.message} {failure.fix or ''}") from failure

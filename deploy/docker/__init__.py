@@ -1,0 +1,1 @@
+"""The container image, and the checks that run inside it."""
