@@ -1,0 +1,165 @@
+"""Processes killed with -9 and frozen under load: every accepted add ends once (the long form is make chaos)."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+
+from core.adapters.celery_queue import CeleryQueue
+from core.adapters.qdrant import QdrantIndex
+from core.domain.scope import Scope
+from core.services.accept import Request, accept
+from core.services.runtime import Runtime
+from tests.chaos.check import assert_consistent, assert_each_ended_once, assert_lane_order
+from tests.chaos.cluster import LEASE_SECONDS, Cluster, Part, cluster, wait_until
+from tests.doubles.pipeline import Pipeline, Signals, make_pipeline
+
+pytestmark = pytest.mark.chaos
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Cluster]:
+    with cluster() as running:
+        yield running
+
+
+class Load:
+    """Adds accepted in this process, as the API does it, with real wake-ups through the broker."""
+
+    def __init__(self, place: Cluster) -> None:
+        environment = place.environment
+        self.place = place
+        self.index = QdrantIndex(environment["MEMLANE_QDRANT_URL"], environment["MEMLANE_QDRANT_API_KEY"])
+        self.signals = Signals()
+        self.queue = CeleryQueue(environment["MEMLANE_BROKER_URL"], self.signals)
+        self.pipeline: Pipeline = make_pipeline(place.url, self.index, "memlane")
+        self.accepted: list[UUID] = []
+
+    @property
+    def runtime(self) -> Runtime:
+        from dataclasses import replace
+
+        return replace(self.pipeline.runtime, queue=self.queue)
+
+    def add(self, number: int, lanes: int = 20) -> None:
+        payload = {"messages": [{"role": "user", "content": f"Fact number {number}"}], "infer": False}
+        scope = Scope(user_id=f"user-{number % lanes}")
+        self.accepted.append(accept(self.runtime, Request(self.pipeline.project, scope, payload)).event_id)
+
+    def open_events(self) -> int:
+        query = text("SELECT count(*) FROM events WHERE project_id = :p AND state NOT IN ('projected', 'failed')")
+        with self.place.database.operations() as tx:
+            return int(tx.connection.execute(query, {"p": self.pipeline.project}).scalar_one())
+
+    def settle(self, seconds: float = 90.0) -> None:
+        wait_until(lambda: self.open_events() == 0, "every event has ended", seconds)
+
+    def check(self) -> None:
+        assert_each_ended_once(self.place.database, self.accepted)
+        assert_consistent(self.place.database, self.index, "memlane_1")
+
+    def close(self) -> None:
+        self.queue.close()
+        self.index.close()
+        self.pipeline.database.close()
+
+
+@pytest.fixture
+def load(place: Cluster) -> Iterator[Load]:
+    made = Load(place)
+    yield made
+    made.close()
+    for part in place.parts:
+        if part.running:
+            part.send(signal.SIGCONT)
+            part.kill()
+    place.parts.clear()
+
+
+def running_worker(place: Cluster, name: str, **environment: str) -> Part:
+    before = place.workers_alive()
+    worker = place.worker(name, **environment)
+    wait_until(lambda: place.workers_alive() > before, f"{name} beats")
+    return worker
+
+
+def test_a_worker_killed_during_200_adds_loses_and_doubles_nothing(place: Cluster, load: Load) -> None:
+    worker = running_worker(place, "w1")
+    for number in range(200):
+        load.add(number)
+        if number in (60, 130):
+            worker.kill()
+            worker.start()
+    load.settle()
+    load.check()
+    assert worker.kills == 2
+
+
+def test_valkey_killed_during_200_adds_loses_and_doubles_nothing(place: Cluster, load: Load) -> None:
+    running_worker(place, "w2")
+    for number in range(200):
+        load.add(number)
+        if number == 60:
+            place.valkey.kill()
+        if number == 140:
+            place.valkey.start()
+    load.settle()
+    load.check()
+
+
+def test_the_index_killed_during_200_adds_loses_and_doubles_nothing(place: Cluster, load: Load) -> None:
+    running_worker(place, "w3")
+    for number in range(200):
+        load.add(number)
+        if number == 60:
+            place.endpoint.kill()
+        if number == 140:
+            place.endpoint.start()
+    load.settle()
+    load.check()
+
+
+@pytest.mark.parametrize("point", ["begin", "embed", "commit", "committed", "project", "projected"])
+def test_a_worker_that_dies_at_a_point_is_replaced_with_one_effect(place: Cluster, load: Load, point: str) -> None:
+    worker = running_worker(place, f"at-{point}", MEMLANE_CRASH_AT=f"{point}:3")
+    for number in range(12):
+        load.add(number, lanes=3)
+    worker.wait(60)
+    heir = place.worker(f"heir-{point}")
+    load.settle()
+    load.check()
+    for lane in range(3):
+        assert_lane_order(place.database, load.pipeline.project, Scope(user_id=f"user-{lane}").key)
+    assert heir.running
+
+
+def test_a_worker_frozen_between_fence_check_and_commit_has_no_second_effect(place: Cluster, load: Load) -> None:
+    frozen = running_worker(place, "frozen", MEMLANE_CRASH_AT="commit:1:stop")
+    load.add(1)
+    wait_until(lambda: _stopped(frozen), "the worker froze at its commit")
+    running_worker(place, "awake")
+    load.settle(LEASE_SECONDS * 5 + 30)
+    frozen.send(signal.SIGCONT)
+    load.add(2)
+    load.settle()
+    load.check()
+
+
+def _stopped(part: Part) -> bool:
+    assert part.process is not None
+    with open(f"/proc/{part.process.pid}/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()[0] == "T"
+
+
+def test_one_lane_two_workers_2000_adds_without_the_sweep_leaves_none_stuck(place: Cluster, load: Load) -> None:
+    for name in ("one", "two"):
+        running_worker(place, name, MEMLANE_SWEEP_SECONDS="0")
+    for number in range(2000):
+        load.add(number, lanes=1)
+    load.settle(180)
+    load.check()
+    assert_lane_order(place.database, load.pipeline.project, Scope(user_id="user-0").key)
