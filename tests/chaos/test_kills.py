@@ -15,7 +15,7 @@ from core.domain.scope import Scope
 from core.services.accept import Request, accept
 from core.services.runtime import Runtime
 from tests.chaos.check import assert_consistent, assert_each_ended_once, assert_lane_order
-from tests.chaos.cluster import LEASE_SECONDS, Cluster, Part, cluster, wait_until
+from tests.chaos.cluster import Cluster, Part, cluster, wait_until
 from tests.doubles.pipeline import Pipeline, Signals, make_pipeline
 
 pytestmark = pytest.mark.chaos
@@ -55,8 +55,13 @@ class Load:
         with self.place.database.operations() as tx:
             return int(tx.connection.execute(query, {"p": self.pipeline.project}).scalar_one())
 
-    def settle(self, seconds: float = 90.0) -> None:
-        wait_until(lambda: self.open_events() == 0, "every event has ended", seconds)
+    def settle(self, stuck_after: float = 60.0) -> None:
+        """Wait until every event has ended; fails when for `stuck_after` seconds none has."""
+        left = self.open_events()
+        while left:
+            before = left
+            wait_until(lambda before=before: self.open_events() < before, f"{left} events open", stuck_after)  # type: ignore[misc]
+            left = self.open_events()
 
     def check(self) -> None:
         assert_each_ended_once(self.place.database, self.accepted)
@@ -81,9 +86,9 @@ def load(place: Cluster) -> Iterator[Load]:
 
 
 def running_worker(place: Cluster, name: str, **environment: str) -> Part:
-    before = place.workers_alive()
     worker = place.worker(name, **environment)
-    wait_until(lambda: place.workers_alive() > before, f"{name} beats")
+    wait_until(lambda: place.beats(worker) or not worker.running, f"{name} beats")
+    assert worker.running, worker.log.read_text()[-2000:]
     return worker
 
 
@@ -142,7 +147,7 @@ def test_a_worker_frozen_between_fence_check_and_commit_has_no_second_effect(pla
     load.add(1)
     wait_until(lambda: _stopped(frozen), "the worker froze at its commit")
     running_worker(place, "awake")
-    load.settle(LEASE_SECONDS * 5 + 30)
+    load.settle()
     frozen.send(signal.SIGCONT)
     load.add(2)
     load.settle()
@@ -160,6 +165,6 @@ def test_one_lane_two_workers_2000_adds_without_the_sweep_leaves_none_stuck(plac
         running_worker(place, name, MEMLANE_SWEEP_SECONDS="0")
     for number in range(2000):
         load.add(number, lanes=1)
-    load.settle(180)
+    load.settle()
     load.check()
     assert_lane_order(place.database, load.pipeline.project, Scope(user_id="user-0").key)
