@@ -17,12 +17,14 @@ from core.adapters.sql.database import PoolOptions, SqlDatabase
 from core.adapters.system_clock import SystemClock
 from core.ports.extraction import Extractor
 from core.ports.identity import Authenticator
-from core.ports.models import Embedder, ModelSet
+from core.ports.models import ChatModel, Embedder, ModelSet
 from core.ports.runtime import Telemetry
 from core.services.authenticate import KeyAuthenticator
+from core.services.breaker import Breakers
 from core.services.collections import CollectionRegistry
 from core.services.crash_points import CrashPoints
 from core.services.extract_rules import RuleExtractor
+from core.services.guarded import GuardedChat, GuardedEmbedder
 from core.services.runtime import Limits, Runtime
 from core.settings import Settings
 
@@ -62,7 +64,8 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
     if settings.qdrant_url is None:
         raise SettingsError("MEMLANE_QDRANT_URL is not set; `memlane up` sets it for the local stack")
     index = QdrantIndex(settings.qdrant_url, _secret(settings.qdrant_api_key))
-    models = _models(settings)
+    clock = SystemClock()
+    models = _models(settings, Breakers(clock.now), telemetry)
     runtime = Runtime(
         database=database,
         index=index,
@@ -70,7 +73,7 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         extractor=_extractor(settings, models),
         queue=CeleryQueue(_required(settings.broker_url, "MEMLANE_BROKER_URL"), telemetry),
         telemetry=telemetry,
-        clock=SystemClock(),
+        clock=clock,
         collections=CollectionRegistry(database, index, models.embedder, settings.collection),
         limits=_limits(settings),
         crash=CrashPoints(settings.crash_at),
@@ -89,18 +92,19 @@ def _secret(value: SecretStr | None) -> str | None:
     return value.get_secret_value() if value is not None else None
 
 
-def _models(settings: Settings) -> ModelSet:
+def _models(settings: Settings, breakers: Breakers, telemetry: Telemetry) -> ModelSet:
     if settings.models is not None:
         return _own_models(settings.models)
-    chat = None
+    chat: ChatModel | None = None
     if settings.chat_configured:
-        chat = OpenAIChat(
+        called = OpenAIChat(
             model=settings.llm_model,
             base_url=settings.llm_base_url,
             api_key=_secret(settings.llm_api_key),
             timeout=settings.llm_timeout,
         )
-    return ModelSet(CachedQueries(_embedder(settings)), chat)
+        chat = GuardedChat(called, breakers.of(f"chat {settings.llm_base_url} {called.name}"), telemetry)
+    return ModelSet(CachedQueries(_embedder(settings, breakers, telemetry)), chat)
 
 
 def _own_models(place: str) -> ModelSet:
@@ -115,16 +119,17 @@ def _own_models(place: str) -> ModelSet:
     return ModelSet(CachedQueries(models.embedder), models.chat, models.reranker, models.names)
 
 
-def _embedder(settings: Settings) -> Embedder:
+def _embedder(settings: Settings, breakers: Breakers, telemetry: Telemetry) -> Embedder:
     if settings.embedder_base_url is None:
         return builtin_embedder()
-    return OpenAIEmbedder(
+    called = OpenAIEmbedder(
         model=settings.embedder_model,
         base_url=settings.embedder_base_url,
         api_key=_secret(settings.embedder_api_key),
         dims=settings.embedder_dims,
         timeout=settings.embedder_timeout,
     )
+    return GuardedEmbedder(called, breakers.of(f"embeddings {settings.embedder_base_url} {called.name}"), telemetry)
 
 
 def _extractor(settings: Settings, models: ModelSet) -> Extractor:

@@ -52,7 +52,7 @@ FIELDS: dict[Signal, tuple[str, ...]] = {
     Signal.WEBHOOK_ATTEMPT: ("delivery_id", "webhook_id", "outcome", "status", "ms", "attempt"),
     Signal.UPKEEP: ("task", "outcome", "rows", "ms"),
     Signal.MODEL_CALL: ("kind", "outcome", "ms", "prompt_tokens", "completion_tokens", "texts"),
-    Signal.BREAKER: ("name", "state"),
+    Signal.BREAKER: ("model", "state"),
     Signal.WAKE_FAILED: ("queue", "error"),
     Signal.PROCESS: ("part", "change"),
 }

@@ -53,10 +53,14 @@ class Commit:
 
 @dataclass(frozen=True)
 class Retry:
-    """Try again at `after` seconds from now; `error` is the catalogue object of this failure."""
+    """Try again at `after` seconds from now; `error` is the catalogue object of this failure.
+
+    `counted` is False where nothing was tried (an open breaker): that is no try of the event.
+    """
 
     after: float
     error: dict[str, Any]
+    counted: bool = True
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,16 @@ class ModelError(Exception):
         self.retry_after = retry_after
 
 
+class BreakerOpen(ModelError):
+    """The model was not asked: it has failed repeatedly, and its next probe is `wait` seconds away.
+
+    Nothing was tried, so it counts as no try of the event.
+    """
+
+    def __init__(self, message: str, wait: float) -> None:
+        super().__init__(message, retry_after=wait)
+
+
 @dataclass(frozen=True)
 class ChatReply:
     """`text` as the model sent it, unparsed. `finish_reason` as in the chat completions API."""

@@ -15,7 +15,7 @@ from core.domain.errors import MemlaneError
 from core.domain.work import Done, EventWork, Fail, HandBack, Retry, Superseded, Verdict
 from core.ports.database import DatabaseUnavailable, LaneRef, TransactionConflict, UniqueViolation
 from core.ports.index import IndexUnavailable
-from core.ports.models import ModelError
+from core.ports.models import BreakerOpen, ModelError
 from core.services.backoff import retry_delay
 from core.services.commit import LostClaim
 from core.services.runtime import Runtime
@@ -83,7 +83,7 @@ class Executor:
         after = retry_delay(work.tries, getattr(error, "retry_after", None))
         if age + after > limits.max_event_age:
             return Fail(told.as_dict())
-        return Retry(after, told.as_dict())
+        return Retry(after, told.as_dict(), counted=not isinstance(error, BreakerOpen))
 
     def _tell(self, work: EventWork, verdict: Verdict, ms: float) -> None:
         error = verdict.error if isinstance(verdict, Retry | Fail) else {}
@@ -93,7 +93,7 @@ class Executor:
             event_id=str(work.id),
             project_id=str(work.project_id),
             event_type=work.event_type,
-            outcome=_WORDS[type(verdict)],
+            outcome="snooze" if isinstance(verdict, Retry) and not verdict.counted else _WORDS[type(verdict)],
             code=error.get("code"),
             ms=ms,
             tries=work.tries,
@@ -129,7 +129,7 @@ def _settle(runtime: Runtime, lane: LaneRef, work: EventWork, verdict: Verdict) 
         if not tx.lanes.holds(lane):
             return Superseded()
         if isinstance(verdict, Retry):
-            moved = tx.events.retry(lane, work.id, verdict.after, verdict.error)
+            moved = tx.events.retry(lane, work.id, verdict.after, verdict.error, verdict.counted)
         elif isinstance(verdict, Fail):
             moved = tx.events.fail(lane, work.id, verdict.error)
         else:

@@ -54,6 +54,11 @@ class Breaker:
             self._probe_ends = now + timedelta(seconds=seconds)
             return None
 
+    def release(self) -> None:
+        """A call that was let through says nothing about the provider; the next one may be the probe."""
+        with self._lock:
+            self._probe_ends = None
+
     def record(self, error: ModelError | None) -> None:
         """Reports a call that was let through: None for success."""
         with self._lock:

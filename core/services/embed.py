@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from core.ports.models import Embedder, Matrix, ModelError, Usage
 
 # what a working provider embeds; asked when a batch fails, to tell a bad text from an outage
-_PROBE = "ok"
+PROBE = "ok"
 
 
 def embed_all(embedder: Embedder, texts: Sequence[str], usage: Usage | None = None) -> list[Matrix | ModelError]:
@@ -65,5 +65,5 @@ class _Embedding:
         if error.code == "rate_limited":
             raise error
         if error.about == "provider" and not self._provider_is_up:
-            self._call([_PROBE])
+            self._call([PROBE])
             self._provider_is_up = True

@@ -51,7 +51,7 @@ UPDATE events SET state = 'projected', completed_at = clock_timestamp(), updated
 WHERE id = ANY(:ids) AND state = 'committed' RETURNING id
 """)
 _RETRY = text("""
-UPDATE events SET state = 'retrying', crashes = crashes - 1, tries = tries + 1, updated_at = clock_timestamp(),
+UPDATE events SET state = 'retrying', crashes = crashes - 1, tries = tries + :counted, updated_at = clock_timestamp(),
   due_at = clock_timestamp() + :after * interval '1 s', error = CAST(:error AS jsonb)
 WHERE id = :id AND state = 'claimed' AND fence = :fence
 """)
@@ -142,9 +142,15 @@ class SqlEventStore:
         """committed → projected (SUCCEEDED); returns the events that were moved."""
         return [row.id for row in self._connection.execute(_PROJECT, {"ids": event_ids})]
 
-    def retry(self, lane: LaneRef, event_id: UUID, after: float, error: dict[str, Any]) -> bool:
-        """claimed → retrying, due `after` seconds from now."""
-        params = {"id": event_id, "fence": lane.fence, "after": after, "error": _json(error)}
+    def retry(self, lane: LaneRef, event_id: UUID, after: float, error: dict[str, Any], counted: bool = True) -> bool:
+        """claimed → retrying, due `after` seconds from now; `counted` = this was a try."""
+        params = {
+            "id": event_id,
+            "fence": lane.fence,
+            "after": after,
+            "error": _json(error),
+            "counted": int(counted),
+        }
         return self._connection.execute(_RETRY, params).rowcount == 1
 
     def hand_back(self, lane: LaneRef, event_id: UUID) -> bool:

@@ -164,16 +164,7 @@ def _written(ground: Ground, own: Sequence[Turn], when: date | None) -> list[str
     days = set(ground.dates) | {turn.said_at.date() for turn in own}
     if when is not None and any(abs(when - day) <= timedelta(days=1) for day in days):
         days.add(when)
-    return [
-        form
-        for day in sorted(days)
-        for form in (
-            day.isoformat(),
-            f"{day.day} {day:%B} {day.year}",
-            f"{day.year}年{day.month}月{day.day}日",
-            f"{day.day}.{day.month}.{day.year}",
-        )
-    ]
+    return [day.isoformat() for day in sorted(days)]
 
 
 def _resolved(turns: Sequence[Turn]) -> Iterable[date]:
