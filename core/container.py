@@ -9,8 +9,6 @@ from pydantic import SecretStr
 
 from core.adapters.builtin_embedder import builtin_embedder
 from core.adapters.celery_queue import CeleryQueue
-from core.adapters.openai_chat import OpenAIChat
-from core.adapters.openai_embedder import OpenAIEmbedder
 from core.adapters.qdrant import QdrantIndex
 from core.adapters.query_cache import CachedQueries
 from core.adapters.sql.database import PoolOptions, SqlDatabase
@@ -97,6 +95,8 @@ def _models(settings: Settings, breakers: Breakers, telemetry: Telemetry) -> Mod
         return _own_models(settings.models)
     chat: ChatModel | None = None
     if settings.chat_configured:
+        from core.adapters.openai_chat import OpenAIChat  # the library takes most of a second to import
+
         called = OpenAIChat(
             model=settings.llm_model,
             base_url=settings.llm_base_url,
@@ -122,6 +122,8 @@ def _own_models(place: str) -> ModelSet:
 def _embedder(settings: Settings, breakers: Breakers, telemetry: Telemetry) -> Embedder:
     if settings.embedder_base_url is None:
         return builtin_embedder()
+    from core.adapters.openai_embedder import OpenAIEmbedder
+
     called = OpenAIEmbedder(
         model=settings.embedder_model,
         base_url=settings.embedder_base_url,

@@ -9,20 +9,28 @@ from typing import Any
 from celery.signals import worker_init, worker_shutting_down
 
 from core.adapters.celery_app import celery_app
+from core.container import SettingsError
+from core.services.collections import EmbedderConflict
 from core.services.upkeep import purge_old
 from core.settings import Settings
 from workers.process import Process, drain_quietly, start
+from workers.schedule import SCHEDULE
 
 _settings = Settings()
 app = celery_app(_settings.broker_url.get_secret_value() if _settings.broker_url else "memory://", producer=False)
+app.conf.beat_schedule = SCHEDULE
 _process: Process | None = None
 
 
 @worker_init.connect
 def _start(sender: Any = None, **_: Any) -> None:
+    """Celery logs what a signal's receiver raises and goes on without it; SystemExit alone ends the worker."""
     global _process
     kind = os.environ.get("MEMLANE_WORKER_KIND", "ingest")
-    _process = start(kind, _settings.worker_concurrency)
+    try:
+        _process = start(kind, _settings.worker_concurrency)
+    except (SettingsError, EmbedderConflict) as error:
+        raise SystemExit(f"memlane worker: {error}") from error
 
 
 @worker_shutting_down.connect
@@ -35,11 +43,6 @@ def _leave(process: Process) -> None:
     """Celery waits for its running tasks for ever; after the hand-back there is nothing left to wait for."""
     if not process.stop():
         os._exit(0)
-
-
-app.conf.beat_schedule = {
-    "upkeep": {"task": "memlane.upkeep", "schedule": 60.0, "options": {"queue": "upkeep", "expires": 60}},
-}
 
 
 @app.task(name="memlane.upkeep", ignore_result=True)

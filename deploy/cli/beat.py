@@ -14,9 +14,12 @@ def beat(
     ] = None,
 ) -> None:
     """Run the scheduler of upkeep: retention, expiry, drift checks. Run one; ingestion does not depend on it."""
-    from deploy.cli.configuration import load_settings
-    from workers.app import app
+    from core.adapters.celery_app import celery_app
+    from deploy.cli.configuration import broker_url, load_settings
+    from workers.schedule import SCHEDULE
 
     file = schedule or load_settings().home.expanduser() / "beat-schedule"
     file.parent.mkdir(parents=True, exist_ok=True)
+    app = celery_app(broker_url(), producer=False)
+    app.conf.beat_schedule = SCHEDULE
     app.start(["--quiet", "beat", f"--schedule={file}", "--pidfile=", "--loglevel=WARNING"])

@@ -56,6 +56,18 @@ def database_url() -> str:
     return url.get_secret_value()
 
 
+def broker_url() -> str:
+    """The broker of the environment or of the running local stack. Raises StackFailure when there is neither."""
+    join_local_stack()
+    url = load_settings().broker_url
+    if url is None:
+        raise StackFailure(
+            "No broker: MEMLANE_BROKER_URL is not set and no local stack runs in MEMLANE_HOME.",
+            "Start one with `memlane up`, or set MEMLANE_BROKER_URL.",
+        )
+    return url.get_secret_value()
+
+
 def _variable(location: tuple[int | str, ...]) -> str:
     name = str(location[0]) if location else ""
     return name if name.isupper() else f"MEMLANE_{name.upper()}"

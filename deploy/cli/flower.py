@@ -15,8 +15,8 @@ def flower(
     port: Annotated[int | None, typer.Option(help="Port to listen on [MEMLANE_FLOWER_PORT].")] = None,
 ) -> None:
     """Serve Flower, the broker's view of workers and tasks: read-only, behind a password (user memlane)."""
-    from deploy.cli.configuration import load_settings
-    from workers.app import app
+    from core.adapters.celery_app import celery_app
+    from deploy.cli.configuration import broker_url, load_settings
 
     settings = load_settings()
     if settings.flower_password is None:
@@ -31,4 +31,5 @@ def flower(
         "max_tasks": 5000,
         "logging": "warning",
     }
+    app = celery_app(broker_url(), producer=False)
     app.start(["flower", *(f"--{name}={value}" for name, value in options.items())])
