@@ -14,7 +14,6 @@ import base64
 import hashlib
 import json
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -196,11 +195,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Silent: the record of requests is in `Route.requests`."""
-
-
-def wait_until(fact: Callable[[], bool], seconds: float = 5.0) -> None:
-    """Polls a fact; an AssertionError when it does not come true in time."""
-    ends = time.monotonic() + seconds
-    while not fact():
-        assert time.monotonic() < ends, "the awaited fact did not come true"
-        threading.Event().wait(0.01)

@@ -5,13 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.adapters.system_clock import SystemClock
 from core.container import SettingsError, _models
+from core.ports.models import ModelSet
+from core.services.breaker import Breakers
 from core.settings import Settings
 from deploy.bench.doubles import HashEmbedder
 
 
+class Quiet:
+    def emit(self, name: str, **fields: object) -> None: ...
+
+
+def models_of(place: str) -> ModelSet:
+    return _models(Settings(models=place), Breakers(SystemClock().now), Quiet())
+
+
 def test_the_named_function_makes_the_models() -> None:
-    models = _models(Settings(models="deploy.bench.doubles:with_chat"))
+    models = models_of("deploy.bench.doubles:with_chat")
     assert models.embedder.name == "hashed-words"
     assert models.chat is not None
 
@@ -27,7 +38,7 @@ def test_the_named_function_makes_the_models() -> None:
 )
 def test_what_cannot_be_used_is_told(place: str, said: str) -> None:
     with pytest.raises(SettingsError, match=said):
-        _models(Settings(models=place))
+        models_of(place)
 
 
 def test_the_doubles_vectors_are_normalised_and_near_for_shared_words() -> None:
