@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from core.domain.memory import Candidate, Turn
 from core.text.clauses import content
 from core.text.dates import DateMention, mentions
 from core.text.entities import entities
 from core.text.lang import words
-from core.text.lang.chatter import ECHO_LINE, MACHINE_BLOCK, SPEAKER_LABELS
+from core.text.lang.chatter import ADVICE, ECHO_LINE, MACHINE_BLOCK, SECOND_PERSON, SPEAKER_LABELS
 from core.text.language import language
 from core.text.normalise import fold
 from core.text.scripts import is_cjk
@@ -25,7 +26,7 @@ from core.text.similar import near_duplicate
 from core.text.squeeze import squeeze
 
 MAX_MEMORY = 400  # characters of one memory, about 100 tokens of an embedder
-ECHO = 0.8  # share of a sentence's content that a shown memory or the user said before, to be an echo
+ECHO = 0.7  # share of a sentence's content that a shown memory or the user said before, to be an echo
 TOPIC = 2  # informative words that make a question worth carrying along
 SHORT_ANSWER = 4  # informative words up to which an answer needs its question
 _SPEAKER = re.compile(r"^\s*([A-ZÀ-Þ][\w.'’\-]*(?: [A-ZÀ-Þ][\w.'’\-]*){0,2}|[\u4e00-\u9fff]{2,4})\s*[:：]\s+(?=\S)")
@@ -142,6 +143,8 @@ def _worth(said: _Said, told: str, heard: list[frozenset[str]]) -> bool:
     """An unnamed assistant is a machine: its echoes of what it was told are dropped."""
     if said.turn.role == "user" or said.speaker:
         return True
+    if SECOND_PERSON.match(fold(told)) and not ADVICE.match(fold(told)):
+        return False
     about = content(told)
     return bool(about) and not any(len(about & known) >= ECHO * len(about) for known in heard)
 
@@ -177,14 +180,25 @@ def _candidate(said: _Said, told: str, asked: str | None) -> Candidate:
     )
 
 
-def _dated(told: str, dates: list[DateMention]) -> str:
-    """Relative days get their date behind them: "yesterday (2023-05-23)"."""
-    for mention in reversed(dates):
-        if mention.relative:
-            first, last = mention.start.isoformat(), mention.end.isoformat()
-            resolved = first if first == last else f"{first}/{last}"
-            told = f"{told[: mention.span[1]]} ({resolved}){told[mention.span[1] :]}"
+def _dated(told: str, dates: Sequence[DateMention]) -> str:
+    """Relative dates get the days they mean behind them, each once: "yesterday (2023-05-23)"."""
+    written = {mention.start: mention for mention in reversed(dates) if mention.relative}
+    for mention in sorted(written.values(), key=lambda mention: mention.span, reverse=True):
+        told = f"{told[: mention.span[1]]} ({_days(mention)}){told[mention.span[1] :]}"
     return told
+
+
+def _days(mention: DateMention) -> str:
+    """ISO 8601: a day, a month, a year, or an interval with its end shortened where both share a month."""
+    first, last = mention.start.isoformat(), mention.end.isoformat()
+    if first == last:
+        return first
+    if first.endswith("-01-01") and last.endswith("-12-31"):
+        return first[:4]
+    if first[:7] == last[:7]:
+        whole = mention.start.day == 1 and (mention.end + timedelta(days=1)).day == 1
+        return first[:7] if whole else f"{first}/{last[8:]}"
+    return f"{first}/{last}"
 
 
 def _distinct(found: list[Candidate]) -> list[Candidate]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from enum import Enum
 
 from core.text.lang.chatter import (
+    ADDRESSING,
     FIRST_PERSON,
     HANDED_OVER,
     IMPERATIVE,
     PHATIC,
     PHATIC_CJK,
-    SECOND_PERSON,
+    REACTION,
+    STANDING,
     TOOL_LINE,
 )
 from core.text.lang.stopwords import CHINESE, LATIN
@@ -23,8 +25,13 @@ from core.text.scripts import CJK, is_cjk
 _STOP = frozenset().union(*LATIN.values())
 _WORD = re.compile(rf"[^\W_{CJK}]+(?:['’][^\W\d_]+)*")
 _CJK_CHAR = re.compile(f"[{CJK}]")
+_NAME = re.compile(r"(?<=[^\W_] )(?!I\b|I['’])[A-ZÀ-Þ][\w'’]+")
 _CJK_PIECE = re.compile(r"[\s.。!！~…，,、]+")
 _CLAUSE_END = re.compile(r"[,;:，；]\s*|\s[-–—]\s")
+
+
+FEW_WORDS = 4  # informative words up to which a reaction, or a remark about the other, is courtesy
+VERY_FEW_WORDS = 2  # the same for one in which the speaker occurs: "I hope you like it"
 
 
 class Kind(Enum):
@@ -60,7 +67,7 @@ def sift(sentence: str, known: frozenset[str] = frozenset()) -> Sifted:
     if asks(sentence):
         leading = _statement_before(sentence)
         return Sifted(sentence, Kind.TELLS, leading) if leading else Sifted(sentence, Kind.ASKS)
-    if IMPERATIVE.search(fold(sentence)):
+    if IMPERATIVE.search(fold(sentence)) and not STANDING.search(fold(sentence)):
         return Sifted(sentence, Kind.REQUESTS)
     return _told(sentence, sentence, known)
 
@@ -83,11 +90,34 @@ def _phatic_cjk(told: str) -> bool:
 
 
 def _told(sentence: str, told: str, known: frozenset[str]) -> Sifted:
-    if _phatic_cjk(told) or not informative(told, known):
-        return Sifted(sentence, Kind.PHATIC)
-    if SECOND_PERSON.match(fold(told)) and not FIRST_PERSON.search(fold(told)):
+    if _phatic_cjk(told) or _says_little(told, known):
         return Sifted(sentence, Kind.PHATIC)
     return Sifted(sentence, Kind.TELLS, told.strip())
+
+
+def _says_little(told: str, known: frozenset[str]) -> bool:
+    """Nothing but courtesy, a reaction to the other's words, or a remark about them without anything specific.
+
+    The limits were read from the share of evidence that such sentences hold in long human conversations
+    (docs/benchmarks.md): below one in seven, against one in three for all statements.
+    """
+    matter = informative(told, known)
+    if not matter:
+        return True
+    folded = fold(told)
+    if matter > FEW_WORDS or _specific(told, known) or STANDING.search(folded):
+        return False
+    mine = FIRST_PERSON.search(folded) is not None
+    if REACTION.match(folded):
+        return True
+    return ADDRESSING.search(folded) is not None and (not mine or matter <= VERY_FEW_WORDS)
+
+
+def _specific(told: str, known: frozenset[str]) -> bool:
+    """A number, an identifier, or a name that is not a speaker's."""
+    if any(char.isdigit() for char in told):
+        return True
+    return any(fold(word).removesuffix("'s") not in known for word in _NAME.findall(told))
 
 
 def _statement_before(question: str) -> str:

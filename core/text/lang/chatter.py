@@ -101,6 +101,46 @@ SECOND_PERSON = re.compile(
     r"ton|votre|your's)\b|^(?:你|您|あなた)",
     re.IGNORECASE,
 )
+# How people answer what they were told: praise, sympathy, thanks, wishes. Such a sentence tells little of its own.
+REACTION = re.compile(
+    r"^(?:(?:wow|a+w+|oh|whoa|woah|ha(?:ha)+|yay|omg|yeah|yes|yep|well|hey|and|so|man|cool|ok|okay)[,.! ]+)*"
+    r"(?:great|nice|cool|awesome|amazing|sweet|wow|congrat\w*|thanks|thank you|glad|so glad|happy (?:to|for"
+    r"|you)|sorry|hope|"
+    r"hoping|good (?:luck|for you|to|job|on)|keep|can't wait|looking forward|excited|appreciate|no worries"
+    r"|no problem|"
+    r"sounds|looks|that(?:'s| is| was| sounds| must| looks| makes)|love (?:that|the|your|it)|way to go|you got this|"
+    r"i'm (?:so |really |very |truly )?(?:glad|happy|sorry|proud|here for)|i (?:really |totally |so )?(?:hope"
+    r"|appreciate|agree)|"
+    r"it's (?:so |really |such |always |been )?(?:a |an )?(?:great|awesome|amazing|good|nice|cool|inspiring"
+    r"|wonderful|lovely)"
+    r"|(?:das|es) (?:ist|klingt|war|freut)|klingt|freut mich|schön,? dass|danke|viel (?:glück|erfolg|spaß)"
+    r"|glückwunsch|"
+    r"herzlichen|ich (?:freue mich|hoffe|drücke)|qué|me alegro|suena|gracias|espero|felicidades|enhorabuena"
+    r"|buena suerte|"
+    r"lo siento|c'est|ça|merci|je suis (?:content|ravi|désolé)|j'espère|bonne? (?:chance|continuation)"
+    r"|félicitations|bravo)\b"
+    r"|^(?:听起来|聽起來|真|太|恭喜|祝|希望|谢谢|感谢|抱歉|加油|很高兴|没关系|すごい|素敵|よかった|いいね|いいですね|おめでとう|ありがとう|頑張|それは)",
+    re.IGNORECASE,
+)
+ADDRESSING = re.compile(
+    r"\b(?:you|your|yours|you're|you've|you'll|you'd|du|dich|dir|dein\w*|euch|usted|ti|te|tus?|vous|votre|vos|toi)\b|[你您]|あなた",
+    re.IGNORECASE,
+)
+# What is to hold from now on is worth keeping though it is a request.
+STANDING = re.compile(
+    r"\b(?:always|never|from now on|in (?:the )?future|every time|whenever|call me|ab jetzt|immer|nie(?:mals)?"
+    r"|nenn mich|"
+    r"in zukunft|siempre|nunca|de ahora en adelante|llámame|toujours|jamais|désormais|dorénavant|appelle-moi)\b"
+    r"|以后|以後|总是|一直|永远|不要再|叫我|今后|今後|いつも|これから|と呼んで",
+    re.IGNORECASE,
+)
+ADVICE = re.compile(
+    r"^(?:you|u) (?:should|could|can|might|may|must|need to|have to)\b|^(?:du|sie) (?:solltest|sollten|könntest"
+    r"|könnten|kannst)\b|"
+    r"^(?:deberías|podrías|puedes)\b|^(?:tu|vous) (?:devriez|devrais|pourriez|pourrais|pouvez|peux)\b"
+    r"|^[你您](?:可以|应该|最好)",
+    re.IGNORECASE,
+)
 SPEAKER_LABELS = {
     "en": ("User", "Assistant"),
     "de": ("Nutzer", "Assistent"),
