@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sqlalchemy import (
@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from core.adapters.sql.tables import MemoryRow
-from core.domain.casefold import variants
+from core.domain.casefold import fold, variants
 from core.domain.filter_fields import TEXT_FIELDS, TIME_FIELDS
 from core.domain.filter_scope import pinned
 from core.domain.filters import And, Cond, Node, Not
@@ -32,7 +32,6 @@ from core.domain.filters import And, Cond, Node, Not
 _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
 _COLUMNS = _MEMORIES.c
 _NAMES = {"timestamp": "created_at", "memory_ids": "id"}
-_PATTERN_LENGTH = 4000  # PostgreSQL refuses regular expressions that are too complex
 
 Condition = ColumnElement[bool]
 
@@ -72,7 +71,7 @@ def _leaf(cond: Cond) -> Condition:
     if cond.op == "contains":
         return func.strpos(column, cond.value) > 0
     if cond.op == "icontains":
-        return _matches(column, any_case(cond.value))
+        return _contains_without_case(column, cond.value)
     return _compare(column, cond)
 
 
@@ -102,10 +101,16 @@ def _categories(cond: Cond) -> Condition:
         return func.cardinality(_COLUMNS.categories) > 0
     name = func.unnest(_COLUMNS.categories).column_valued("category")
     if cond.op == "contains":
-        wanted = _matches(name, any_case(cond.value))
+        wanted = _contains_without_case(name, cond.value)
     else:
-        wanted = or_(false(), *(_matches(name, pattern) for pattern in _whole_names(cond.value)))
+        folded = [fold(value) for value in cond.value]
+        wanted = _without_case(name, folded) == any_(literal(folded, ARRAY(Text)))
     return select(literal(1)).where(wanted).correlate(_MEMORIES).exists()
+
+
+def _contains_without_case(column: ColumnElement[Any], value: str) -> Condition:
+    folded = fold(value)
+    return func.strpos(_without_case(column, folded), folded) > 0
 
 
 def _metadata(cond: Cond) -> Condition:
@@ -128,33 +133,15 @@ def _part_of(value: ColumnElement[Any], stored: ColumnElement[Any]) -> Condition
     return and_(strings, func.strpos(*texts) > 0)
 
 
-def any_case(needle: str) -> str:
-    """A regular expression for the text in any case, equal to comparing `casefold.fold` of both sides.
+def _without_case(column: ColumnElement[Any], wanted: Iterable[str]) -> ColumnElement[Any]:
+    """The column with case folded as `casefold.fold` does it, for comparison with these folded texts.
 
-    Each letter becomes the class of its variants and everything else is escaped, so the database's locale and
-    its idea of upper case have no say.
+    Only letters of the wanted texts are folded: others cannot match anyway. `lower()` would depend on the
+    database's locale, and a pattern per text is slow to compile where there are many.
     """
-    return "".join(_any_case_char(char) for char in needle)
-
-
-def _any_case_char(char: str) -> str:
-    spellings = variants(char)
-    if len(spellings) > 1:
-        return f"[{spellings}]"
-    return f"\\{char}" if char.isascii() and not char.isalnum() else char
-
-
-def _matches(column: ColumnElement[Any], pattern: str) -> Condition:
-    return column.collate("C").regexp_match(pattern)
-
-
-def _whole_names(names: Sequence[str]) -> Iterator[str]:
-    """Patterns that together match any of the names as a whole, none longer than the database can take."""
-    chunk: list[str] = []
-    for name in names:
-        chunk.append(any_case(name))
-        if sum(map(len, chunk)) > _PATTERN_LENGTH:
-            yield f"^(?:{'|'.join(chunk)})$"
-            chunk = []
-    if chunk:
-        yield f"^(?:{'|'.join(chunk)})$"
+    letters = sorted({char for text in wanted for char in text})
+    pairs = [(spelling, char) for char in letters for spelling in variants(char) if spelling != char]
+    if not pairs:
+        return column
+    spellings, folded = ("".join(side) for side in zip(*pairs, strict=True))
+    return func.translate(column, spellings, folded, type_=Text)
