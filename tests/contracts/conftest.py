@@ -9,6 +9,7 @@ import pytest
 
 from core.adapters.qdrant import QdrantIndex
 from core.domain.ids import new_id
+from tests.contracts.filter_world import IndexPlace, place_in
 from tests.contracts.index_places import Endpoint, endpoint
 from tests.contracts.index_points import DIMS
 
@@ -36,6 +37,12 @@ def collection(index: QdrantIndex) -> Iterator[str]:
     index.ensure(name, DIMS)
     yield name
     index.drop(name)
+
+
+@pytest.fixture(scope="session")
+def filter_place(index: QdrantIndex) -> Iterator[IndexPlace]:
+    with place_in(index) as place:
+        yield place
 
 
 @pytest.fixture(scope="session")

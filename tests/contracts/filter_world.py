@@ -28,14 +28,21 @@ _VECTOR = np.ones(2, dtype=np.float32)
 
 
 @dataclass(frozen=True)
+class IndexPlace:
+    """A collection of the engine in use; worlds are told apart by their projects."""
+
+    index: QdrantIndex
+    collection: str
+
+
+@dataclass(frozen=True)
 class World:
-    """One project's memories. `oracle` is qdrant-client's own `:memory:` mode, `index` the engine in use."""
+    """One project's memories. `oracle` is qdrant-client's own `:memory:` mode, `place` the engine in use."""
 
     memories: list[Memory]
     database: SqlDatabase
     oracle: QdrantClient
-    index: QdrantIndex
-    collection: str
+    place: IndexPlace
 
     @property
     def project_id(self) -> UUID:
@@ -55,7 +62,7 @@ class World:
 
     def in_index(self, node: Node, resolved: dict[Node, list[UUID]]) -> set[UUID]:
         query = IndexQuery(self.project_id, node, len(self.memories) + 1, dense=_VECTOR, ids=resolved)
-        return {hit.id for hit in self.index.query(self.collection, query)["dense"]}
+        return {hit.id for hit in self.place.index.query(self.place.collection, query)["dense"]}
 
     def assert_one_answer(self, node: Node) -> set[UUID]:
         """All select the same rows, which are returned."""
@@ -68,18 +75,24 @@ class World:
 
 
 @contextmanager
-def world_of(memories: list[Memory], database: SqlDatabase, index: QdrantIndex) -> Iterator[World]:
+def place_in(index: QdrantIndex) -> Iterator[IndexPlace]:
+    """A collection for as long as the block runs; making one takes longer than filling it."""
+    index.ensure("filters", len(_VECTOR))
+    yield IndexPlace(index, "filters")
+    index.drop("filters")
+
+
+@contextmanager
+def world_of(memories: list[Memory], database: SqlDatabase, place: IndexPlace) -> Iterator[World]:
     """The memories stored and indexed, for as long as the block runs."""
     with database.transaction(memories[0].project_id) as transaction:
-        assert transaction.memories.add(memories) == {memory.id for memory in memories}
+        transaction.memories.add(memories)  # once; the next place finds them there
     oracle = QdrantClient(":memory:")
     oracle.create_collection(_NAME, vectors_config=models.VectorParams(size=2, distance=models.Distance.COSINE))
     vector = _VECTOR.tolist()
     oracle.upsert(_NAME, [models.PointStruct(id=str(m.id), vector=vector, payload=payload_of(m)) for m in memories])
-    collection = f"filters_{memories[0].project_id.hex}"
-    index.ensure(collection, len(_VECTOR))
     none = SparseVector([], [])
-    index.upsert([collection], [IndexPoint(m.id, _VECTOR, none, none, payload_of(m)) for m in memories])
-    yield World(memories, database, oracle, index, collection)
-    index.drop(collection)
+    points = [IndexPoint(m.id, _VECTOR, none, none, payload_of(m)) for m in memories]
+    place.index.upsert([place.collection], points)
+    yield World(memories, database, oracle, place)
     oracle.close()

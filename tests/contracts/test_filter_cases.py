@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from core.adapters.qdrant import QdrantIndex
 from core.adapters.sql.database import SqlDatabase
 from core.domain.filter_parse import parse
 from core.domain.filter_scope import require_entity, scoped
 from core.domain.ids import new_id
 from core.domain.memory import Memory, MemoryState
 from core.domain.scope import Scope
-from tests.contracts.filter_world import World, world_of
+from tests.contracts.filter_world import IndexPlace, World, world_of
 
 PROJECT = new_id()
 
@@ -67,9 +66,9 @@ NAME_OF = {memory.id: memory.hash for memory in ROWS}
 
 
 @pytest.fixture(scope="module")
-def world(database: str, index_on_endpoint: QdrantIndex) -> Iterator[World]:
+def world(database: str, filter_place: IndexPlace) -> Iterator[World]:
     store = SqlDatabase(database)
-    with world_of(ROWS, store, index_on_endpoint) as made:
+    with world_of(ROWS, store, filter_place) as made:
         yield made
     store.close()
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.adapters.qdrant import QdrantIndex
 from core.adapters.qdrant_filter import compile_filter
 from core.adapters.sql.database import SqlDatabase
 from core.adapters.sql.filter_sql import compile_sql
@@ -18,21 +17,21 @@ from core.domain.filter_scope import scoped
 from core.domain.filters import And, Cond, Not, in_states, unexpired
 from core.domain.ids import new_id
 from tests.contracts.filter_samples import DAYS, random_memories, raw_filters
-from tests.contracts.filter_world import World, world_of
+from tests.contracts.filter_world import IndexPlace, World, world_of
 
 MEMORIES = random_memories(new_id(), 150, seed=2025)
 
 
 @pytest.fixture(scope="module")
-def world(database: str, index_on_endpoint: QdrantIndex) -> Iterator[World]:
+def world(database: str, filter_place: IndexPlace) -> Iterator[World]:
     store = SqlDatabase(database)
-    with world_of(MEMORIES, store, index_on_endpoint) as made:
+    with world_of(MEMORIES, store, filter_place) as made:
         yield made
     store.close()
 
 
 @settings(
-    max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(raw=raw_filters([memory.id for memory in MEMORIES]), strict=st.booleans())
 def test_random_filters_select_the_same_rows_everywhere(world: World, raw: dict[str, Any], strict: bool) -> None:
