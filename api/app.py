@@ -12,6 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from api import errors, openapi
 from api.parts import Parts
+from api.permits import SearchPermits
 from api.routes import ROUTERS
 from api.transport import CanonicalPath, WideLog
 from api.waiting import Waiters
@@ -41,6 +42,7 @@ def create_app(container: Parts) -> FastAPI:
     )
     app.state.container = container
     app.state.waiters = Waiters()
+    app.state.search_permits = SearchPermits(container.settings.search_permits)
     for router in ROUTERS:
         app.include_router(router)
     app.openapi = lambda: _documented(app)  # type: ignore[method-assign]

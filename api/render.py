@@ -12,6 +12,7 @@ from core.domain.history import HistoryEntry
 from core.domain.ids import project_wire_id
 from core.domain.memory import Memory, MemoryState
 from core.domain.project import Project
+from core.services.search import Hit
 
 _LIFECYCLE = {MemoryState.SUPERSEDED: "superseded", MemoryState.MERGED: "merged"}
 
@@ -47,6 +48,14 @@ def memory_object(memory: Memory, fields: Collection[str] | None = None) -> dict
         "memory_type": memory.memory_type,
         "source_event_id": str(memory.source_event_id) if memory.source_event_id else None,
     }
+    return rendered if fields is None else only(rendered, fields)
+
+
+def hit_object(hit: Hit, fields: Collection[str] | None = None) -> dict[str, Any]:
+    """A memory that a search found: with its score and what the score is made of."""
+    rendered = memory_object(hit.memory)
+    rendered["score"] = hit.score
+    rendered["score_breakdown"] = dict(hit.breakdown)
     return rendered if fields is None else only(rendered, fields)
 
 

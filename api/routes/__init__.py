@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.routes import add, bulk, entities, events, listing, memory, operation, ping, projects
+from api.routes import add, bulk, entities, events, listing, memory, operation, ping, projects, search
 
 ROUTERS = (
     operation.router,
@@ -10,6 +10,7 @@ ROUTERS = (
     add.router,
     events.router,
     bulk.router,
+    search.router,
     listing.router,
     memory.router,
     entities.router,

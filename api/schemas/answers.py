@@ -45,6 +45,16 @@ class MemoryObject(BaseModel):
     version: int
 
 
+class FoundMemory(MemoryObject):
+    score: float
+    score_breakdown: dict[str, float]
+
+
+class SearchAnswer(BaseModel):
+    results: list[FoundMemory]
+    notice: str | None = None
+
+
 class EntityObject(BaseModel):
     id: str
     name: str

@@ -38,13 +38,13 @@ class Update(Body):
         return Change(
             text=self.text if self.text is not None else self.data,
             metadata=self.metadata,
-            created_at=_instant(self.timestamp),
+            created_at=instant_of(self.timestamp),
             expiration_date=expiration if cleared else KEEP,
         )
 
 
-def _instant(value: float | str | None) -> datetime | None:
-    """Naive times are UTC."""
+def instant_of(value: float | str | None) -> datetime | None:
+    """An aware time in UTC; naive times are read as UTC."""
     if value is None:
         return None
     if not isinstance(value, str):

@@ -137,7 +137,7 @@ class Caller:
 def world(database_url: str, index: QdrantIndex) -> Iterator[World]:
     settings = Settings(database_url=database_url, api_threads=8)
     database = SqlDatabase(database_url, PoolOptions(size=12))
-    telemetry, queue, embedder = Remembering(), QuietQueue(), FastEmbedder(64)
+    telemetry, queue, embedder = Remembering(), QuietQueue(), FastEmbedder()
     runtime = Runtime(
         database=database,
         index=index,
