@@ -121,7 +121,7 @@ def processes(services: dict[str, Any]) -> Iterator[Processes]:
                 "0.0.0.0": "127.0.0.1",
                 "8765": str(ports["api"]),
                 "5555": str(ports["flower"]),
-                "/tmp/": f"{home}/",
+                "/tmp/beat-schedule": str(home / "beat-schedule"),
             }
             yield Processes(services, elsewhere, home)
     finally:
