@@ -36,8 +36,15 @@ def parse(raw: object) -> Node:
 
 
 def parse_metadata(raw: dict[str, Any], at: str = "metadata") -> Node:
-    """The `metadata` object of a search body: the same grammar as under `filters.metadata`."""
-    return all_of(_Parser().metadata(raw, at))
+    """The `metadata` object of a list or search body: the grammar of `filters.metadata`, and plain objects too.
+
+    Some clients send here what they store with an add, so that an object without operators is a value.
+    """
+    plain = {
+        key: {"eq": value} if isinstance(value, dict) and not value.keys() & KNOWN_OPERATORS else value
+        for key, value in raw.items()
+    }
+    return all_of(_Parser().metadata(plain, at))
 
 
 class _Parser:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Any
+from datetime import date
+from typing import Any, TypeVar
 
 from core.domain.errors import MemlaneError
 from core.domain.filter_parse import parse, parse_metadata
 from core.domain.filter_scope import require_entity
-from core.domain.filter_values import span, text
+from core.domain.filter_values import many, span, text
 from core.domain.filters import Cond, Node, all_of, in_states, unexpired
 from core.domain.memory import MemoryState
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -47,15 +49,17 @@ def select(filters: object, narrowing: Narrowing, today: date) -> Node:
 def _beside(narrowing: Narrowing) -> list[Node]:
     parts: list[Node] = []
     if narrowing.categories:
-        parts.append(Cond("categories", "in", tuple(narrowing.categories)))
+        names = _checked(lambda at: many(list(narrowing.categories), at, text), "categories")
+        parts.append(Cond("categories", "in", names))
     if narrowing.metadata:
-        parts.append(parse_metadata(dict(narrowing.metadata)))
+        metadata = dict(narrowing.metadata)
+        parts.append(_checked(lambda at: parse_metadata(metadata, at), "metadata"))
     if narrowing.keywords:
-        parts.append(Cond("keywords", "icontains", _checked(narrowing.keywords, "keywords")))
+        parts.append(Cond("keywords", "icontains", _checked(lambda at: text(narrowing.keywords, at), "keywords")))
     if narrowing.start_date:
-        parts.append(Cond("created_at", "gte", _span(narrowing.start_date, "start_date")[0]))
+        parts.append(Cond("created_at", "gte", _checked(lambda at: span(narrowing.start_date, at), "start_date")[0]))
     if narrowing.end_date:
-        parts.append(Cond("created_at", "lte", _span(narrowing.end_date, "end_date")[1]))
+        parts.append(Cond("created_at", "lte", _checked(lambda at: span(narrowing.end_date, at), "end_date")[1]))
     return parts
 
 
@@ -76,15 +80,9 @@ def _visible(narrowing: Narrowing, today: date) -> list[Node]:
     return parts
 
 
-def _span(written: str, name: str) -> tuple[datetime, datetime]:
+def _checked(read: Callable[[str], T], name: str) -> T:
+    """What `read` makes of the body key `name`; its refusal speaks of the body, not of the filter."""
     try:
-        return span(written, name)
+        return read(name)
     except MemlaneError as error:
-        raise MemlaneError("validation_failed", error.message, pointer=name) from None
-
-
-def _checked(written: str, name: str) -> str:
-    try:
-        return text(written, name)
-    except MemlaneError as error:
-        raise MemlaneError("validation_failed", error.message, pointer=name) from None
+        raise MemlaneError("validation_failed", error.message, pointer=error.pointer) from None

@@ -129,11 +129,13 @@ def test_superseded_rows_are_shown_and_corrected_merged_and_deleted_ones_are_not
 def test_what_stands_beside_the_filter_narrows_it(shelf: Shelf) -> None:
     shelf.put("a", memory="Green TEA 50%", categories=["Food"], metadata={"n": 1, "tags": ["x"]})
     shelf.put("b", memory="coffee", categories=["travel"], created_at=datetime(2025, 6, 20, 23, 59, tzinfo=UTC))
-    shelf.put("c", memory="water", created_at=datetime(2025, 6, 21, tzinfo=UTC))
+    shelf.put("c", memory="water", created_at=datetime(2025, 6, 21, tzinfo=UTC), metadata={"nested": {"k": [1]}})
     assert shelf.names(keywords="tea 50%") == ["a"]
     assert shelf.names(keywords="t_a") == []
     assert set(shelf.names(categories=["food", "Travel"])) == {"a", "b"}
     assert shelf.names(metadata={"n": 1, "tags": "x"}) == ["a"]
+    assert shelf.names(metadata={"n": {"contains": 1}}) == []
+    assert shelf.names(metadata={"nested": {"k": [1]}}) == ["c"]
     assert shelf.names(start_date="2025-06-20", end_date="2025-06-20") == ["b"]
     assert shelf.names(end_date="2025-06-21T00:00:00Z") == ["c", "b"]
     assert shelf.names({**USER, "NOT": {"categories": "food"}}, start_date="2025-06-21") == ["c"]
@@ -145,9 +147,12 @@ def test_what_stands_beside_the_filter_narrows_it(shelf: Shelf) -> None:
         ({"start_date": "soon"}, "start_date"),
         ({"end_date": "2025-02-30"}, "end_date"),
         ({"keywords": "\x00"}, "keywords"),
+        ({"categories": ["x", "\x00"]}, "categories[1]"),
+        ({"metadata": {"k": {"gt": 1}}}, "metadata.k"),
+        ({"metadata": {"k": "\x00"}}, "metadata.k"),
     ],
 )
-def test_wrong_values_beside_the_filter_are_named(shelf: Shelf, narrowing: dict[str, str], pointer: str) -> None:
+def test_wrong_values_beside_the_filter_are_named(shelf: Shelf, narrowing: dict[str, Any], pointer: str) -> None:
     with pytest.raises(MemlaneError) as caught:
         shelf.names(**narrowing)
     assert (caught.value.code, caught.value.pointer) == ("validation_failed", pointer)
