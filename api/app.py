@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio.to_thread
 from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 
 from api import errors, openapi
@@ -17,6 +18,7 @@ from api.routes import ROUTERS
 from api.transport import CanonicalPath, WideLog
 from api.waiting import Waiters
 
+DOCS_ASSETS = "/docs-assets"
 EXPOSED_HEADERS = (
     "ETag",
     "Idempotency-Replayed",
@@ -30,7 +32,8 @@ EXPOSED_HEADERS = (
 
 def create_app(container: Parts) -> FastAPI:
     """The ASGI app over one composed process. The caller owns the container and closes it."""
-    app = FastAPI(
+    app = FastAPIOffline(  # its documentation pages need no network
+        static_url=DOCS_ASSETS,
         title="Memlane",
         version=openapi.VERSION,
         description=openapi.DESCRIPTION,

@@ -22,7 +22,19 @@ from core.domain.signals import Signal
 from core.ports.runtime import Telemetry
 
 VERSIONS = ("v1", "v2", "v3")
-ROOMS = (*VERSIONS, "api", "healthz", "readyz", "metrics", "docs", "redoc", "openapi.json", "mcp", "console")
+ROOMS = (
+    *VERSIONS,
+    "api",
+    "healthz",
+    "readyz",
+    "metrics",
+    "docs",
+    "docs-assets",
+    "redoc",
+    "openapi.json",
+    "mcp",
+    "console",
+)
 MAX_PREFIX = 4  # segments of a path prefix in the client's host
 _REQUEST_ID = re.compile(r"[\w.:+/=-]{1,128}", re.ASCII)
 

@@ -21,6 +21,7 @@ from core.domain.events import EventRecord
 from core.domain.identity_keys import without_identity
 from core.ports.identity import Identity
 from core.services import accept as accepting
+from core.services.context import refuse_too_long
 
 router = APIRouter(route_class=AddRoute, tags=["memories"])
 
@@ -92,6 +93,8 @@ async def add_memories_v1(
 async def _add(request: Request, identity: Identity, body: Add) -> Outcome:
     parts = parts_of(request)
     wanted, warnings = _request_of(request, identity, body)
+    if body.infer is not False:
+        refuse_too_long(parts.runtime, body.texts())
     accepted = await run_in_threadpool(accepting.accept, parts.runtime, wanted)
     ended = None
     if body.async_mode is False:

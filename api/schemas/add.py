@@ -131,6 +131,15 @@ class Add(Body):
             )
         return scope
 
+    def texts(self) -> list[str]:
+        """The text of the messages, parts included."""
+        found: list[str] = []
+        for message in self.messages:
+            content = message.content
+            parts = content if isinstance(content, list) else [content]
+            found += [part if isinstance(part, str) else part.text or "" for part in parts if part is not None]
+        return found
+
     def payload(self) -> dict[str, Any]:
         """What is kept on the event: the request as sent, messages as a list."""
         return self.model_dump(exclude_unset=True, exclude={"filters", *ENTITY_FIELDS})

@@ -137,6 +137,9 @@ def refuse_too_long(runtime: Runtime, texts: Sequence[str]) -> None:
 
     A token is counted as four characters of Latin script or one of CJK, as a lower bound.
     """
+    limit = runtime.limits.window_tokens * runtime.limits.max_windows
+    if sum(map(len, texts)) <= limit:
+        return
     tokens = sum(sum(1 if ord(c) > 0x2E80 else 0.25 for c in text) for text in texts)
-    if tokens > runtime.limits.window_tokens * runtime.limits.max_windows:
+    if tokens > limit:
         raise MemlaneError("too_many_windows")

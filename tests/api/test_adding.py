@@ -132,6 +132,14 @@ def test_metadata_cannot_set_identity_and_says_so(caller: Caller) -> None:
     assert caller.get(f"/v1/memories/{result['id']}/")["metadata"] == {"sku": "S-9", "nested": {"a": [1]}}
 
 
+def test_more_conversation_than_64_windows_is_413_unless_it_is_stored_verbatim(caller: Caller) -> None:
+    long = [{"role": "user", "content": "word " * 40_000}] * 8
+    reply = add(caller, messages=long)
+    assert (reply.status, reply.body["code"]) == (413, "too_many_windows")
+    assert add(caller, messages=long, infer=False).status == 200
+    caller.world.settle()
+
+
 def test_the_source_is_kept_on_the_event(caller: Caller) -> None:
     for source, kept in (("CLI", "CLI"), ("n8n", "N8N"), ("my app", "OTHERS")):
         event_id = add(caller, source=source).body["event_id"]

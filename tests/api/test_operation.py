@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -95,4 +96,11 @@ def test_the_document_describes_every_route_with_its_errors(api: World) -> None:
 def test_the_root_leads_to_the_documentation(api: World) -> None:
     reply = api.server.send("GET", "/")
     assert (reply.status, reply.headers["location"]) == (307, "docs")
-    assert api.server.send("GET", "/docs").status == 200
+
+
+@pytest.mark.parametrize("page", ["/docs", "/redoc"])
+def test_the_documentation_needs_no_other_host(api: World, page: str) -> None:
+    reply = api.server.send("GET", page)
+    assets = re.findall(r'(?:src|href)="([^"]+)"', reply.raw.decode())
+    assert assets
+    assert {api.server.send("GET", asset).status for asset in assets} == {200}
