@@ -87,7 +87,8 @@ class Launch:
         if self.process.poll() is not None:
             raise StackFailure("The stack did not start.", self.output.strip())
         state = read_state(self.home)
-        return state if state and state.ready else None
+        ours = state is not None and state.launcher is not None and state.launcher.pid == self.process.pid
+        return state if state and ours and state.ready else None  # a killed launcher leaves its file behind
 
     def _wait(self, fact: Callable[[], T | None], seconds: float) -> T:
         until = time.monotonic() + seconds
