@@ -24,7 +24,7 @@ SPARSE = ("bm25", "bm25_ctx", "entity")
 UPSERT_POINTS, SCROLL_POINTS = 128, 1000  # points in one request
 _KEEP_ALIVE_SECONDS = 30.0  # below the idle time-out of servers, so that no request meets a closing connection
 
-_KEYWORDS = ("scope_key", "user_id", "agent_id", "app_id", "run_id", "state", "categories", "meta")
+_KEYWORDS = ("scope_key", "user_id", "agent_id", "app_id", "run_id", "state", "replaced_kind", "categories", "meta")
 _FLAGS = ("has_user_id", "has_agent_id", "has_app_id", "has_run_id", "has_categories")  # 0 or 1
 _INTEGERS = (*_FLAGS, "created_at", "updated_at", "timestamp", "expiration", "event_date")
 

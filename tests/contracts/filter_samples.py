@@ -52,6 +52,7 @@ def _random_memory(dice: random.Random, project_id: UUID) -> Memory:
         memory=dice.choice(TEXTS),
         hash=id_.hex,
         state=dice.choice(list(MemoryState)),
+        replaced_kind=dice.choice((None, "changed", "corrected")),
         created_at=_moment(dice),
         updated_at=_moment(dice),
         metadata={key: dice.choice(JSON_VALUES) for key in dice.sample(KEYS, dice.randrange(len(KEYS)))},
