@@ -26,21 +26,21 @@ _MOST_PARTS = 32  # entities, relations, categories, indexes of one memory
 
 @dataclass(frozen=True)
 class Ground:
-    """What candidates of one window may rest on."""
+    """What candidates of one window may rest on. `sources` are in the order in which they were said: the grounding
+    rules look at what a question was answered with."""
 
     request: ExtractionRequest
     turns: Sequence[Turn]
     sources: Sequence[str]
+    names: Sequence[str]
     dates: frozenset[date]
 
     @classmethod
     def of(cls, request: ExtractionRequest, window: Window) -> Ground:
-        context = [*request.earlier, *window.before]
-        told = [*window.turns, *context]
-        names = [turn.name for turn in told if turn.name]
-        shown = [memory.text for memory in request.shown]
-        sources = [*(turn.text for turn in told), *shown, *names]
-        return cls(request, window.turns, sources, frozenset(_resolved(window.turns)))
+        told = [*request.earlier, *window.before, *window.turns]
+        names = list(dict.fromkeys(turn.name for turn in told if turn.name))
+        sources = [*(memory.text for memory in request.shown), *(turn.text for turn in told)]
+        return cls(request, window.turns, sources, names, frozenset(_resolved(window.turns)))
 
 
 def candidate(item: dict[str, Any], ground: Ground) -> Candidate | Outcome:
@@ -50,7 +50,7 @@ def candidate(item: dict[str, Any], ground: Ground) -> Candidate | Outcome:
     side = _side(item.get("attributed_to"), sources, ground)
     own = [turn for turn in sources if turn.role == side] or list(sources)
     when = _date(item.get("event_date"))
-    unsupported = ungrounded(text, ground.sources, allowed=[*_SPEAKERS, *_written(ground, own, when)])
+    unsupported = ungrounded(text, ground.sources, allowed=[*_SPEAKERS, *ground.names, *_written(ground, own, when)])
     if unsupported is not None:
         return Outcome("filtered", text, rule="ungrounded", detail=unsupported)
     replaced = tuple(_supersedes(item.get("supersedes"), ground))
@@ -95,7 +95,7 @@ def _side(raw: Any, sources: Sequence[Turn], ground: Ground) -> str:
 
 def _entities(raw: Any, text: str, ground: Ground) -> tuple[Entity, ...]:
     """The model's entities that occur in the text or its sources; where it gives none, those that the text shows."""
-    around = "\n".join([text, *ground.sources]).casefold()
+    around = "\n".join([text, *ground.sources, *ground.names]).casefold()
     found: dict[str, Entity] = {}
     for entry in _list(raw):
         name = _short(entry.get("name") if isinstance(entry, dict) else entry)

@@ -12,8 +12,10 @@ from core.services.extract_model.candidates import Ground
 from core.services.extract_model.parse import Answer
 from core.services.extract_model.windows import Window
 from core.text.budget import clean
-from core.text.entities import entities
-from core.text.grounding import ungrounded
+from core.text.entities import entities, fold_width
+from core.text.language import language
+from core.text.numbers import numbers
+from core.text.support import Support, unsupported_name
 
 # the numbers of the summary's own list of steps, which nobody said
 _ENUMERATION = re.compile(r"^\s*(?:step\s*)?\d{1,3}[.):：、]\s*", re.IGNORECASE | re.MULTILINE)
@@ -24,14 +26,20 @@ _ROLES = ("User", "Assistant", "Agent", "Task", "Step", "Tool")
 def procedure(
     request: ExtractionRequest, answers: Sequence[tuple[Window, Answer]], extraction: Extraction
 ) -> Extraction:
-    """One candidate whose text joins the windows' summaries, line by line; ungrounded lines are left out, told."""
+    """One candidate whose text joins the windows' summaries, line by line; ungrounded lines are left out, told.
+
+    A summary speaks of tasks that were asked for and of results in words of its own, so that only its names and
+    numbers are held against the run.
+    """
     lines: list[str] = []
     for window, answer in answers:
         ground = Ground.of(request, window)
+        said = [*ground.sources, *ground.names, *_ROLES]
+        support = Support.of(said, language("\n".join(ground.sources)))
         for line in (line for item in answer.items for line in clean(item["text"]).splitlines()):
             if not line.strip():
                 continue
-            unsupported = ungrounded(_ENUMERATION.sub("", line), ground.sources, allowed=_ROLES)
+            unsupported = _unsupported(_ENUMERATION.sub("", line), support)
             if unsupported is None:
                 lines.append(line.strip())
             else:
@@ -39,6 +47,13 @@ def procedure(
     if lines:
         extraction.candidates = [one_procedure(request, "\n".join(lines))]
     return extraction
+
+
+def _unsupported(line: str, support: Support) -> str | None:
+    missing = sorted(numbers(line) - support.numbers)
+    if missing:
+        return f"number {missing[0]} is not in the conversation"
+    return unsupported_name(fold_width(line), support)
 
 
 def one_procedure(request: ExtractionRequest, text: str) -> Candidate:
