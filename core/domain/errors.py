@@ -85,12 +85,16 @@ _ENTRIES = (
     Entry("batch_delete_too_large", "invalid", 400, "Maximum of 1000 memories can be deleted in a single request"),
     Entry("memory_immutable", "invalid", 400, "This memory is immutable and cannot be updated."),
     Entry("idempotency_key_invalid", "invalid", 400, "Idempotency-Key must be 1 to 255 visible ASCII characters."),
+    Entry("webhook_not_allowed", "invalid", 400, "This URL is not allowed as an endpoint."),
+    Entry("webhooks_off", "invalid", 400, "This server has no MEMLANE_SECRET_KEY: webhooks are off."),
     # auth
     Entry("unauthenticated", "auth", 401, "Invalid API key. Send it as 'Authorization: Token <key>'.", key="detail"),
     Entry("forbidden", "auth", 403, "This API key may not do that.", key="detail"),
     # missing
     Entry("not_found", "missing", 404, "Not found.", key="detail"),
     Entry("memory_not_found", "missing", 404, "Memory not found!"),
+    Entry("webhook_not_found", "missing", 404, "Webhook not found"),
+    Entry("delivery_not_found", "missing", 404, "Delivery not found", key="detail"),
     Entry("event_not_found", "missing", 404, "Event not found or you don't have permission to access it."),
     Entry("entity_not_found", "missing", 404, "Entity not found.", key="detail"),
     Entry("page_invalid", "missing", 404, "Invalid page.", key="detail"),

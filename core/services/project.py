@@ -42,7 +42,10 @@ def project_in(runtime: Runtime, tx: Any, project_id: UUID, memory_ids: Sequence
         before = tx.projections.versions(project_id, waiting)
         written += _write(runtime, tx, project_id, waiting)
         after = tx.projections.versions(project_id, waiting)
-        tx.projections.done(project_id, [id_ for id_ in waiting if before.get(id_) == after.get(id_)])
+        shown = [id_ for id_ in waiting if before.get(id_) == after.get(id_)]
+        tx.projections.done(project_id, shown)
+        if tx.webhooks.release(project_id, shown):
+            runtime.queue.wake("webhooks")
         waiting = [id_ for id_ in waiting if before.get(id_) != after.get(id_)]
     if written:
         runtime.telemetry.emit("projection", outcome="done", points=written, ms=(time.monotonic() - started) * 1000)

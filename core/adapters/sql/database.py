@@ -23,6 +23,7 @@ from core.adapters.sql.projection_store import SqlProjectionStore
 from core.adapters.sql.retention_store import SqlRetentionStore
 from core.adapters.sql.scope_entity_store import SqlScopeEntityStore
 from core.adapters.sql.search_reads import SqlSearchReads
+from core.adapters.sql.webhook_store import SqlWebhookStore
 from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
 
 _SET_PROJECT = text("SELECT set_config('memlane.project', :project, true)")
@@ -93,6 +94,10 @@ class SqlTransaction:
     @cached_property
     def retention(self) -> SqlRetentionStore:
         return SqlRetentionStore(self.connection)
+
+    @cached_property
+    def webhooks(self) -> SqlWebhookStore:
+        return SqlWebhookStore(self.connection)
 
     @cached_property
     def ops(self) -> SqlOpsStore:
