@@ -9,6 +9,7 @@ from starlette.requests import Request
 from core.ports.identity import Authenticator
 from core.ports.runtime import Telemetry
 from core.services.runtime import Runtime
+from core.services.webhooks import WebhookParts
 from core.settings import Settings
 
 
@@ -23,6 +24,9 @@ class Parts(Protocol):
 
     @property
     def telemetry(self) -> Telemetry: ...
+
+    @property
+    def webhooks(self) -> WebhookParts: ...
 
     @property
     def runtime(self) -> Runtime: ...

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.domain.entities import ScopeEntity
-from core.domain.events import EventRecord
 from core.domain.history import HistoryEntry
 from core.domain.ids import project_wire_id
 from core.domain.memory import Memory, MemoryState
 from core.domain.project import Project
-from core.domain.render import event_object, instant, latency_ms
+from core.domain.render import instant
 from core.services.search import Hit
 
 _LIFECYCLE = {MemoryState.SUPERSEDED: "superseded", MemoryState.MERGED: "merged"}

@@ -9,10 +9,13 @@ from pydantic import SecretStr
 
 from core.adapters.builtin_embedder import builtin_embedder
 from core.adapters.celery_queue import CeleryQueue
+from core.adapters.guarded_fetch import GuardedFetcher
 from core.adapters.qdrant import QdrantIndex
 from core.adapters.query_cache import CachedQueries
+from core.adapters.secret_box import FernetBox
 from core.adapters.sql.database import PoolOptions, SqlDatabase
 from core.adapters.system_clock import SystemClock
+from core.domain.webhook_policy import parse_schedule
 from core.ports.extraction import Extractor
 from core.ports.identity import Authenticator
 from core.ports.models import ChatModel, Embedder, ModelSet
@@ -24,6 +27,7 @@ from core.services.crash_points import CrashPoints
 from core.services.extract_rules import RuleExtractor
 from core.services.guarded import GuardedChat, GuardedEmbedder
 from core.services.runtime import Limits, Runtime
+from core.services.webhooks import WebhookParts
 from core.settings import Settings
 
 
@@ -39,6 +43,7 @@ class Container:
     runtime: Runtime
     database: SqlDatabase
     authenticator: Authenticator
+    webhooks: WebhookParts
 
     @property
     def telemetry(self) -> Telemetry:
@@ -76,7 +81,17 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         limits=_limits(settings),
         crash=CrashPoints(settings.crash_at),
     )
-    return Container(settings, runtime, database, KeyAuthenticator(database))
+    return Container(settings, runtime, database, KeyAuthenticator(database), _webhooks(settings))
+
+
+def _webhooks(settings: Settings) -> WebhookParts:
+    key = _secret(settings.secret_key)
+    try:
+        schedule = parse_schedule(settings.webhook_retry_schedule)
+    except ValueError as error:
+        raise SettingsError(f"MEMLANE_WEBHOOK_RETRY_SCHEDULE: {error}") from error
+    box = FernetBox(key) if key else None
+    return WebhookParts(box, GuardedFetcher(), settings.webhook_allow_private, schedule)
 
 
 def _required(value: SecretStr | None, name: str) -> str:

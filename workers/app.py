@@ -57,3 +57,10 @@ def drain_lanes() -> None:
     """Work due lanes until none is left; a bare wake-up, so a lost or doubled one does no harm."""
     if _process is not None:
         drain_quietly(_process.executor)
+
+
+@app.task(name="memlane.deliver", ignore_result=True)
+def deliver_webhooks() -> None:
+    """Look for due deliveries now; the courier's thread does the work."""
+    if _process is not None and _process.courier is not None:
+        _process.courier.wake()

@@ -14,6 +14,7 @@ from core.ports.database import DatabaseUnavailable
 from core.ports.index import IndexUnavailable
 from core.services.attempt import Executor, Handler
 from core.services.delete_all import DELETE_ALL, DELETE_USER
+from core.services.deliver import Courier
 from core.services.drain import drain
 from core.services.ingest import ingest
 from core.services.purge import purge
@@ -31,6 +32,7 @@ class Process:
     executor: Executor
     sweeper: ThreadPoolExecutor
     threads: tuple[threading.Thread, ...]
+    courier: Courier | None = None
 
     @property
     def worker(self) -> Worker:
@@ -66,11 +68,16 @@ def start(kind: str, slots: int) -> Process:
     if settings.sweep_seconds > 0 and kind == "ingest":
         args = (executor, sweeper, settings.sweep_seconds, slots)
         threads.append(threading.Thread(target=_sweep, args=args, name="sweep", daemon=True))
+    courier = None
+    if kind == "webhooks":
+        courier = Courier(container.runtime, container.webhooks)
+        run = (executor.worker.stopping, max(settings.sweep_seconds, 0.5))
+        threads.append(threading.Thread(target=courier.run, args=run, name="courier", daemon=True))
     for thread in threads:
         thread.start()
     _prepare(container)
     telemetry.emit("process", part=kind, change="started", pid=os.getpid())
-    return Process(container, executor, sweeper, tuple(threads))
+    return Process(container, executor, sweeper, tuple(threads), courier)
 
 
 def _prepare(container: Container) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.routes import add, bulk, entities, events, listing, memory, operation, ping, projects, search
+from api.routes import add, bulk, entities, events, listing, memory, operation, ping, projects, search, webhooks
 
 ROUTERS = (
     operation.router,
@@ -15,4 +15,5 @@ ROUTERS = (
     memory.router,
     entities.router,
     projects.router,
+    webhooks.router,
 )

@@ -11,10 +11,10 @@ from api.auth import Reader
 from api.openapi import failures
 from api.paging import Envelope, PageQuery, SizeQuery, envelope, window
 from api.parts import parts_of
-from api.render import event_object
 from api.routing import ApiRoute
 from core.domain.errors import MemlaneError
 from core.domain.events import EVENT_TYPES, WIRE_STATUS, EventFilter, EventState
+from core.domain.render import event_object
 from core.domain.scope import ENTITY_FIELDS
 from core.services.read_events import list_events, read_event
 

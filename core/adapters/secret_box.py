@@ -1,4 +1,4 @@
-"""Encryption at rest for webhook secrets: Fernet (AES-128-CBC with HMAC) under a key derived from MEMLANE_SECRET_KEY."""
+"""Encryption at rest for webhook secrets: Fernet (AES-128-CBC, HMAC) under a key derived from MEMLANE_SECRET_KEY."""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ from uuid import UUID
 
 from core.domain.scope import Scope
 
+CHANGES = ("ADD", "UPDATE", "DELETE")  # as the table's check constraint has them
+
 
 @dataclass(frozen=True)
 class HistoryEntry:

@@ -90,7 +90,9 @@ class Courier:
             webhook = tx.webhooks.one(delivery.webhook_id)
             body = delivery.body if delivery.body is not None else self._event_body(tx, delivery)
         if webhook is None or body is None:
-            self._settle(delivery, "cancelled", None, AttemptRecord(delivery.attempts, _now(self), 0, None, None, None))
+            self._settle(
+                delivery, "cancelled", None, AttemptRecord(delivery.attempts, _now(self), 0, None, None, None)
+            )
             return
         outcome, record = self._send(webhook, delivery, body)
         record = AttemptRecord(**{**vars(record), "ms": (time.monotonic() - started) * 1000})

@@ -22,8 +22,10 @@ from core.ports.models import Embedder, ModelSet
 from core.services.accept import Request, accept
 from core.services.attempt import Executor
 from core.services.collections import CollectionRegistry
+from core.services.delete_all import DELETE_ALL, DELETE_USER
 from core.services.drain import drain
 from core.services.ingest import ingest
+from core.services.purge import purge
 from core.services.runtime import Limits, Runtime
 from core.services.worker import Worker
 from tests.doubles.fast import FastEmbedder
@@ -85,10 +87,15 @@ class Pipeline:
 
     def executor(self, slots: int = 4) -> Executor:
         self.workers.append(Worker(self.runtime, "ingest", slots))
-        return Executor(self.workers[-1], {"ADD": ingest})
+        return Executor(self.workers[-1], {"ADD": ingest, DELETE_ALL: purge, DELETE_USER: purge})
 
     def drain(self) -> int:
         return drain(self.executor())
+
+    def drain_all(self) -> None:
+        """Also what a drain has made due, such as the job of a deletion."""
+        while self.drain():
+            pass
 
     def event(self, event_id: UUID) -> Any:
         with self.database.operations() as tx:

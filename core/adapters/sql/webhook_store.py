@@ -150,7 +150,7 @@ class SqlWebhookStore:
         self._connection.execute(_FAILING, {"id": webhook_id})
 
     def disable(self, webhook_id: UUID, reason: str, after: float) -> bool:
-        """Disable when failing for longer than `after` seconds (0: at once), and cancel what waits; True if it was."""
+        """Disable when failing for longer than `after` seconds (0: at once) and cancel what waits; True if so."""
         params = {"id": webhook_id, "reason": reason, "after": after}
         disabled = self._connection.execute(_DISABLE, params).rowcount == 1
         if disabled:
