@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.domain.memory import Entity
 from core.text.clauses import content
@@ -42,16 +43,9 @@ class Support:
 
     @classmethod
     def of(cls, texts: Sequence[str], code: str) -> Support:
-        folded = unaccented(fold("\n".join(texts)))
-        found = _WORD.findall(folded)
-        return cls(
-            text=folded,
-            squashed="".join(found),
-            words=frozenset(found),
-            prefixes=frozenset(word[:_PREFIX] for word in found if len(word) >= _PREFIX),
-            numbers=frozenset().union(*(numbers(text, strict=False) for text in texts)),
-            about=content("\n".join(texts), code),
-        )
+        """The support of these texts in language `code`; the last ones are kept, since all candidates of one
+        answer rest on the same."""
+        return _support(tuple(texts), code)
 
     def speaks_of(self, mark: str) -> bool:
         """Is a mark of `content` in the sources? Forms of a word that share four letters count as one."""
@@ -63,6 +57,20 @@ class Support:
 
     def names(self, word: str) -> bool:
         return word in self.words or (len(word) >= 3 and word in self.squashed)
+
+
+@lru_cache(maxsize=32)
+def _support(texts: tuple[str, ...], code: str) -> Support:
+    folded = unaccented(fold("\n".join(texts)))
+    found = _WORD.findall(folded)
+    return Support(
+        text=folded,
+        squashed="".join(found),
+        words=frozenset(found),
+        prefixes=frozenset(word[:_PREFIX] for word in found if len(word) >= _PREFIX),
+        numbers=frozenset().union(*(numbers(text, strict=False) for text in texts)),
+        about=content("\n".join(texts), code),
+    )
 
 
 def unsupported_name(candidate: str, support: Support) -> str | None:

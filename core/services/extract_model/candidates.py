@@ -50,7 +50,7 @@ def candidate(item: dict[str, Any], ground: Ground) -> Candidate | Outcome:
     side = _side(item.get("attributed_to"), sources, ground)
     own = [turn for turn in sources if turn.role == side] or list(sources)
     when = _date(item.get("event_date"))
-    unsupported = ungrounded(text, ground.sources, allowed=[*_SPEAKERS, *ground.names, *_written(ground, own, when)])
+    unsupported = ungrounded(text, ground.sources, allowed=[*_SPEAKERS, *ground.names, *_written(ground, when)])
     if unsupported is not None:
         return Outcome("filtered", text, rule="ungrounded", detail=unsupported)
     replaced = tuple(_supersedes(item.get("supersedes"), ground))
@@ -156,12 +156,12 @@ def _parsed(raw: Any, read: Callable[[Any], T]) -> T | None:
         return None
 
 
-def _written(ground: Ground, own: Sequence[Turn], when: date | None) -> list[str]:
-    """Dates that a candidate may spell out though nobody said them: relative ones, resolved, and the day of saying.
+def _written(ground: Ground, when: date | None) -> list[str]:
+    """Dates that a candidate may spell out though nobody said them: relative ones, resolved, and the days of saying.
 
     An event date that no date expression of the messages leads to supports nothing.
     """
-    days = set(ground.dates) | {turn.said_at.date() for turn in own}
+    days = set(ground.dates)
     if when is not None and any(abs(when - day) <= timedelta(days=1) for day in days):
         days.add(when)
     return [day.isoformat() for day in sorted(days)]
@@ -169,6 +169,7 @@ def _written(ground: Ground, own: Sequence[Turn], when: date | None) -> list[str
 
 def _resolved(turns: Sequence[Turn]) -> Iterable[date]:
     for turn in turns:
+        yield turn.said_at.date()
         for mention in mentions(turn.text, turn.said_at):
             yield mention.start
             yield mention.end
