@@ -23,6 +23,7 @@ EXPOSED_HEADERS = (
     "ETag",
     "Idempotency-Replayed",
     "Retry-After",
+    "Server-Timing",
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
     "X-RateLimit-Reset",

@@ -47,6 +47,7 @@ def memory_object(memory: Memory, fields: Collection[str] | None = None) -> dict
         "event_date": memory.event_date.isoformat() if memory.event_date else None,
         "memory_type": memory.memory_type,
         "source_event_id": str(memory.source_event_id) if memory.source_event_id else None,
+        "source_turns": list(memory.source_turns),
     }
     return rendered if fields is None else only(rendered, fields)
 

@@ -45,13 +45,14 @@ def search_memories(request: Request, identity: Reader, body: Search) -> Answer:
     answer: dict[str, Any] = {"results": _hits(found, body)}
     if found.notice:
         answer["notice"] = found.notice
-    return Answer(answer)
+    return Answer(answer, headers=_timing(found))
 
 
 @router.post("/v2/memories/search/", deprecated=True, response_model=None, responses=failures(*BODY))
 def search_memories_v2(request: Request, identity: Reader, body: SearchBase) -> Answer:
     """The same as a bare array."""
-    return Answer(_hits(_search(request, identity, body, V2), body))
+    found = _search(request, identity, body, V2)
+    return Answer(_hits(found, body), headers=_timing(found))
 
 
 @router.post("/v1/memories/search/", deprecated=True, response_model=None, responses=failures(*BODY))
@@ -59,7 +60,8 @@ def search_memories_v1(request: Request, identity: Reader, body: SearchV1) -> An
     """By top-level ids: a bare array, or `{results, relations}` for output_format v1.1."""
     found = _search(request, identity, body.model_copy(update={"filters": body.scope_filters()}), V1)
     hits = _hits(found, body)
-    return Answer({"results": hits, "relations": []} if body.output_format == "v1.1" else hits)
+    shape = {"results": hits, "relations": []} if body.output_format == "v1.1" else hits
+    return Answer(shape, headers=_timing(found))
 
 
 def _search(request: Request, identity: Identity, body: SearchBase, defaults: Defaults) -> SearchResult:
@@ -78,6 +80,11 @@ def _search(request: Request, identity: Identity, body: SearchBase, defaults: De
         strict=parts.settings.strict_scoping,
     )
     return search(parts.runtime, query)
+
+
+def _timing(found: SearchResult) -> dict[str, str]:
+    """Where the time went, in milliseconds by stage, as browsers and `memlane bench` read it (W3C Server Timing)."""
+    return {"Server-Timing": ", ".join(f"{stage};dur={ms:.2f}" for stage, ms in found.stages.items())}
 
 
 def _hits(found: SearchResult, body: SearchBase) -> list[dict[str, Any]]:

@@ -49,6 +49,19 @@ def test_scores_descend_and_top_k_cuts(filled: Caller) -> None:
     assert len(found(filled, "Nora", threshold=0.9)["results"]) <= len(rows)
 
 
+@pytest.mark.parametrize("path", [V3, "/v2/memories/search/"])
+def test_an_answer_tells_where_the_time_went(filled: Caller, path: str) -> None:
+    reply = filled.send("POST", path, {"query": "hiking", "filters": USER})
+    stages = dict(entry.split(";dur=") for entry in reply.headers["server-timing"].split(", "))
+    assert {"embed", "recall", "fuse"} <= set(stages)
+    assert all(float(ms) >= 0 for ms in stages.values())
+
+
+def test_a_hit_names_the_messages_it_came_from(filled: Caller) -> None:
+    [first, *_] = found(filled, "who loves hiking")["results"]
+    assert first["source_turns"] == [0]
+
+
 def test_an_unknown_user_finds_nothing(filled: Caller) -> None:
     assert found(filled, filters={"user_id": "nobody"})["results"] == []
 
