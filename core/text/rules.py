@@ -16,7 +16,7 @@ from core.text.clauses import content
 from core.text.dates import DateMention, mentions
 from core.text.entities import entities
 from core.text.lang import words
-from core.text.lang.chatter import ADVICE, ECHO_LINE, MACHINE_BLOCK, SECOND_PERSON, SPEAKER_LABELS
+from core.text.lang.chatter import ADVICE, ATTACHMENT, ECHO_LINE, MACHINE_BLOCK, SECOND_PERSON, SPEAKER_LABELS
 from core.text.language import language
 from core.text.normalise import fold
 from core.text.scripts import is_cjk
@@ -28,9 +28,12 @@ from core.text.squeeze import squeeze
 MAX_MEMORY = 400  # characters of one memory, about 100 tokens of an embedder
 ECHO = 0.7  # share of a sentence's content that a shown memory or the user said before, to be an echo
 TOPIC = 2  # informative words that make a question worth carrying along
-SHORT_ANSWER = 4  # informative words up to which an answer needs its question
+SHORT_ANSWER = 6  # informative words up to which an answer needs its question
 _SPEAKER = re.compile(r"^\s*([A-ZÀ-Þ][\w.'’\-]*(?: [A-ZÀ-Þ][\w.'’\-]*){0,2}|[\u4e00-\u9fff]{2,4})\s*[:：]\s+(?=\S)")
 _NOT_SPEAKERS = words("note remember recalled fact update ps fyi todo user assistant system warning error 注意")
+_PICTURE_OF = re.compile(
+    r"^(?:an? )?(?:close[- ]up )?(?:photo|photograph|photography|picture|image|shot|pic) of (?=\w)", re.I
+)
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 
 
@@ -93,6 +96,8 @@ def _question(asked: Sequence[str]) -> str | None:
 def _said(turn: Turn, names: frozenset[str]) -> _Said:
     prefix, text = _prefix(turn.text)
     said = _Said(turn, turn.name or prefix)
+    shown = [_caption(match) for match in ATTACHMENT.finditer(text)]
+    text = ATTACHMENT.sub("\n", text)
     text = squeeze("\n".join(_human_lines(MACHINE_BLOCK.sub("\n", text))))
     seen: set[str] = set()
     for sentence in sentences(text):
@@ -101,7 +106,13 @@ def _said(turn: Turn, names: frozenset[str]) -> _Said:
             if key not in seen:
                 seen.add(key)
                 said.sifted.append(sift(_BULLET.sub("", piece), names))
+    said.sifted.extend(Sifted(caption, Kind.TELLS, caption) for caption in shown if informative(caption) >= TOPIC)
     return said
+
+
+def _caption(match: re.Match[str]) -> str:
+    """ "[image: a dog]" of "[image: a photo of a dog]": what is seen, not that it is seen."""
+    return f"[{match[1]}: {_PICTURE_OF.sub('', match[2].strip())}]"
 
 
 def _human_lines(text: str) -> Iterator[str]:
@@ -184,7 +195,8 @@ def _dated(told: str, dates: Sequence[DateMention]) -> str:
     """Relative dates get the days they mean behind them, each once: "yesterday (2023-05-23)"."""
     written = {mention.start: mention for mention in reversed(dates) if mention.relative}
     for mention in sorted(written.values(), key=lambda mention: mention.span, reverse=True):
-        told = f"{told[: mention.span[1]]} ({_days(mention)}){told[mention.span[1] :]}"
+        end = mention.span[1] + 2 * told.startswith(("'s", "’s"), mention.span[1])
+        told = f"{told[:end]} ({_days(mention)}){told[end:]}"
     return told
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from core.text.lang.chatter import (
     ADDRESSING,
     FIRST_PERSON,
     HANDED_OVER,
     IMPERATIVE,
+    OPENINGS,
     PHATIC,
     PHATIC_CJK,
+    PRAISE,
     REACTION,
     STANDING,
     TOOL_LINE,
@@ -31,6 +34,7 @@ _CLAUSE_END = re.compile(r"[,;:，；]\s*|\s[-–—]\s")
 
 
 FEW_WORDS = 4  # informative words up to which a reaction, or a remark about the other, is courtesy
+PRAISED = 2  # the same between named people for praise of nothing of theirs: "family time is great"
 VERY_FEW_WORDS = 2  # the same for one in which the speaker occurs: "I hope you like it"
 
 
@@ -92,7 +96,22 @@ def _phatic_cjk(told: str) -> bool:
 def _told(sentence: str, told: str, known: frozenset[str]) -> Sifted:
     if _phatic_cjk(told) or _says_little(told, known):
         return Sifted(sentence, Kind.PHATIC)
-    return Sifted(sentence, Kind.TELLS, told.strip())
+    return Sifted(sentence, Kind.TELLS, _without_opening(told.strip(), known))
+
+
+def _without_opening(told: str, known: frozenset[str]) -> str:
+    """ "It was fun." of "Thanks Maria, it was fun.": openings and whom they address tell nothing."""
+    match = _opening(known).match(told)
+    rest = told[match.end() :] if match else told
+    return rest[:1].upper() + rest[1:] if rest and informative(rest, known) else told
+
+
+@lru_cache(maxsize=1024)
+def _opening(known: frozenset[str]) -> re.Pattern[str]:
+    names = "|".join(re.escape(name) for name in sorted(known)) or "(?!)"
+    return re.compile(
+        rf"(?:(?:(?:{OPENINGS})(?:\s+(?:{names}))?|{names})\s*(?:[,!.…，！。、]+|\s[-–—])\s*)+(?=\S)", re.IGNORECASE
+    )
 
 
 def _says_little(told: str, known: frozenset[str]) -> bool:
@@ -108,7 +127,7 @@ def _says_little(told: str, known: frozenset[str]) -> bool:
     if matter > FEW_WORDS or _specific(told, known) or STANDING.search(folded):
         return False
     mine = FIRST_PERSON.search(folded) is not None
-    if REACTION.match(folded):
+    if REACTION.match(folded) or (known and not mine and matter <= PRAISED and PRAISE.search(folded)):
         return True
     return ADDRESSING.search(folded) is not None and (not mine or matter <= VERY_FEW_WORDS)
 

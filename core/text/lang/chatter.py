@@ -84,6 +84,10 @@ TOOL_LINE = re.compile(
     r"|testing)[.!]?)\s*$",
     re.IGNORECASE,
 )
+ATTACHMENT = re.compile(
+    r"\[\s*(image|photo|picture|video|audio|file|attachment|bild|foto|imagen|图片|圖片|画像)\s*[:：]\s*([^\[\]\n]{1,400})\]",
+    re.IGNORECASE,
+)
 MACHINE_BLOCK = re.compile(
     r"```.*?(?:```|\Z)|<(tool_call|tool_result|tool_response|think|thinking|scratchpad|function_calls?|memory|memories|"
     r"context)\b[^>]*>.*?(?:</\1>|\Z)",
@@ -121,6 +125,22 @@ REACTION = re.compile(
     r"|félicitations|bravo)\b"
     r"|^(?:听起来|聽起來|真|太|恭喜|祝|希望|谢谢|感谢|抱歉|加油|很高兴|没关系|すごい|素敵|よかった|いいね|いいですね|おめでとう|ありがとう|頑張|それは)",
     re.IGNORECASE,
+)
+PRAISE = re.compile(
+    r"\b(?:great|awesome|amazing|incredible|wonderful|fantastic|beautiful|gorgeous|stunning|important|inspiring|inspiration|"
+    r"worth|special|priceless|rewarding|cool|nice|good|best|perfect|fun|lovely|cute|tough|hard|essential|key|helpful|powerful|"
+    r"toll|super|schön|wichtig|wunderbar|großartig|genial|increíble|maravilloso|hermoso|importante|bonito|génial|"
+    r"magnifique|formidable|super)\b",
+    re.IGNORECASE,
+)
+OPENINGS = (
+    r"hey(?: there)?|hi(?: there)?|hello|yo|yeah|yes|yep|yup|sure(?: thing)?|well|oh|ah|a+w+|wow|whoa|woah|haha"
+    r"|so|ok|okay|"
+    r"thanks(?: so much| a lot| again)?|thank you(?: so much)?|totally|definitely|absolutely|exactly|of course"
+    r"|for sure|"
+    r"anyway|actually|honestly|by the way|btw|you know|i mean|hallo|ach|na ja|naja|also|danke|ja|genau|hola"
+    r"|bueno|gracias|"
+    r"pues|claro|bonjour|salut|merci|oui|bon|alors|嗯|哦|啊|哈哈|好的|对了|是的|谢谢|你好|はい|うん|ええ|こんにちは|そうですね"
 )
 ADDRESSING = re.compile(
     r"\b(?:you|your|yours|you're|you've|you'll|you'd|du|dich|dir|dein\w*|euch|usted|ti|te|tus?|vous|votre|vos|toi)\b|[你您]|あなた",
