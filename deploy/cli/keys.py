@@ -58,10 +58,10 @@ def create(
 @app.command("list")
 def list_() -> None:
     """List all keys: which project, which scopes, last use. The keys themselves cannot be shown."""
-    from rich.console import Console
     from rich.table import Table
 
     from core.services.issue_key import list_keys
+    from deploy.cli.printing import console
 
     with _database() as database:
         rows = list_keys(database)
@@ -73,8 +73,7 @@ def list_() -> None:
         table.add_row(
             str(row.id), row.prefix, row.name, row.project, str(row.project_id), ",".join(row.scopes), *times
         )
-    console = Console(soft_wrap=True)
-    console.print(table, width=max(console.width, 220) if not console.is_terminal else None)
+    console().print(table)
 
 
 @app.command()

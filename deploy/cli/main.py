@@ -18,7 +18,7 @@ app = typer.Typer(
     "Settings are environment variables; `memlane settings` lists them.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    pretty_exceptions_show_locals=False,  # locals may hold secrets
+    pretty_exceptions_enable=False,  # logs want plain tracebacks
     add_completion=False,
 )
 

@@ -16,11 +16,11 @@ MASK = "********"
 
 def settings() -> None:
     """Print every setting that is in force, secrets masked, and check them. Exit code 1 when one is wrong."""
-    from rich.console import Console
     from rich.table import Table
 
     from core.settings import Settings
     from deploy.cli.configuration import load_settings
+    from deploy.cli.printing import console
 
     found = load_settings()
     table = Table("Variable", "Value", "From", "Meaning", box=None, pad_edge=False)
@@ -28,15 +28,15 @@ def settings() -> None:
         table.add_row(
             variable(name, field), shown(getattr(found, name)), _origin(name, field), field.description or ""
         )
-    console = Console(soft_wrap=True)
-    console.print(table, width=None if console.is_terminal else 200)
+    out = console()
+    out.print(table)
     unknown = unknown_variables()
     problems = contradictions(found) + [f"{name} is not a setting (is it misspelt?)." for name in unknown]
     for problem in problems:
-        console.print(f"! {problem}", markup=False)
+        out.print(f"! {problem}", markup=False)
     if problems:
         raise SystemExit(1)
-    console.print("All settings are valid.")
+    out.print("All settings are valid.")
 
 
 def variable(name: str, field: FieldInfo) -> str:

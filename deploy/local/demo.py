@@ -43,7 +43,7 @@ class Times:
 
 
 def main(arguments: list[str]) -> int:
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     try:
         conversation = read_conversation(Path(arguments[0]) if arguments else None)
         return _run(conversation, console)

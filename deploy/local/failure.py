@@ -13,3 +13,7 @@ class StackFailure(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.fix}".strip()
+
+
+class TooSlow(StackFailure):
+    """Something did not happen in time."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from core.settings import Settings
 from deploy.local import parts
 from deploy.local.environment import Addresses, child_environment
-from deploy.local.failure import StackFailure
+from deploy.local.failure import StackFailure, TooSlow
 from deploy.local.folder_lock import AlreadyRunning, folder_lock
 from deploy.local.leftovers import end_leftovers
 from deploy.local.ports import free_port, is_free, listen, next_free
@@ -223,6 +223,6 @@ def _wait_ready(stack: Stack, supervisor: Supervisor, patience: float) -> None:
     question = stack.api_url + ("/readyz?all=1" if stack.settings.workers else "/readyz")
     try:
         supervisor.wait_for(lambda: get(question)[0] == 200, "The stack was not ready", patience, pause=0.2)
-    except StackFailure as failure:
+    except TooSlow as failure:
         failure.message += f" Missing: {missing(get(question)[1])}."
         raise

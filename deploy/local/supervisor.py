@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from deploy.local.failure import StackFailure
+from deploy.local.failure import StackFailure, TooSlow
 from deploy.local.lifeline import FD_VARIABLE
 
 _BACK_OFF = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds before the 1st, 2nd … restart in a row
@@ -100,12 +100,12 @@ class Supervisor:
     def wait_for(self, fact: Callable[[], bool], what: str, patience: float, pause: float = 0.05) -> None:
         """Returns when `fact` holds or a stop was asked for; asks every `pause` seconds.
 
-        Raises StackFailure when a child ends meanwhile, or `patience` seconds have passed.
+        Raises StackFailure when a child ends meanwhile, TooSlow when `patience` seconds have passed.
         """
         until = time.monotonic() + patience
         while not self.asked_to_stop and not fact():
             if time.monotonic() > until:
-                raise StackFailure(f"{what} within {patience:.0f} s.", f"See the logs in {self._logs}.")
+                raise TooSlow(f"{what} within {patience:.0f} s.", f"See the logs in {self._logs}.")
             self._fail_on_exit(timeout=pause)
 
     def run_once(self, part: Part, patience: float) -> None:

@@ -1,0 +1,97 @@
+"""`memlane settings` and the settings of commands: nothing secret is printed, what is wrong is named."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import SecretStr
+from typer.testing import CliRunner
+
+from core.settings import Settings
+from deploy.cli.configuration import load_settings
+from deploy.cli.main import app
+from deploy.cli.settings import contradictions, shown, without_password
+from deploy.local.failure import StackFailure
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    for name in os.environ:
+        if name.startswith(("MEMLANE_", "OPENAI_")):
+            monkeypatch.delenv(name)
+
+
+def _run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(arguments))
+    return result.exit_code, result.output
+
+
+def test_all_settings_are_listed_and_valid() -> None:
+    code, output = _run("settings")
+    assert code == 0
+    for name in Settings.model_fields:
+        assert name.upper() in output
+    assert "All settings are valid." in output
+
+
+def test_no_secret_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMLANE_API_KEY", "ml-canary-key")
+    monkeypatch.setenv("MEMLANE_DATABASE_URL", "postgresql://someone:canary-password@db.example/memlane")
+    monkeypatch.setenv("MEMLANE_LLM_BASE_URL", "https://user:canary-url@models.example/v1")
+    code, output = _run("settings")
+    assert code == 0
+    assert "canary" not in output
+    assert "db.example" in output
+
+
+def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMLANE_WORKER", "2")
+    code, output = _run("settings")
+    assert code == 1
+    assert "MEMLANE_WORKER is not a setting" in output
+
+
+def test_a_wrong_value_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMLANE_PORT", "eighty")
+    with pytest.raises(StackFailure, match="MEMLANE_PORT"):
+        load_settings()
+
+
+def test_an_error_about_a_secret_does_not_print_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMLANE_LLM_TIMEOUT", "canary")
+    with pytest.raises(StackFailure) as failure:
+        load_settings()
+    assert "MEMLANE_LLM_TIMEOUT" in str(failure.value)
+    assert "canary" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "word"),
+    [
+        ("MEMLANE_DATABASE_URL", "mysql://x/y", "MEMLANE_DATABASE_URL"),
+        ("MEMLANE_BROKER_URL", "kafka://x", "MEMLANE_BROKER_URL"),
+        ("MEMLANE_QDRANT_URL", "localhost:6333", "MEMLANE_QDRANT_URL"),
+        ("MEMLANE_SWEEP_SECONDS", "60", "MEMLANE_SWEEP_SECONDS"),
+    ],
+)
+def test_what_contradicts_is_found(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, word: str) -> None:
+    monkeypatch.setenv(variable, value)
+    assert any(word in problem for problem in contradictions(load_settings()))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "–"),
+        (SecretStr("abc"), "********"),
+        (SecretStr("redis://:pw@h:1/0"), "redis://:********@h:1/0"),
+        (8765, "8765"),
+    ],
+)
+def test_how_values_are_shown(value: object, expected: str) -> None:
+    assert shown(value) == expected
+
+
+def test_a_url_without_password_stays_as_it_is() -> None:
+    assert without_password("http://h/x") == "http://h/x"
