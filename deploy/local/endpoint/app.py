@@ -25,7 +25,7 @@ from deploy.local.endpoint.errors import Refused, wrong_input
 from deploy.local.endpoint.vectors import Schema
 
 MAX_BODY_BYTES = 32 * 1024 * 1024  # Qdrant's own default
-FLUSH_IDLE_SECONDS, FLUSH_AT_MOST_SECONDS = 1.0, 10.0
+FLUSH_CHECK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,9 @@ def create_app(store: Store, api_key: str) -> Starlette:
 
 
 async def _flush_regularly(store: Store) -> None:
-    """Keep the logs short, so that a start after a kill is quick; rather while nobody is waiting."""
     while True:
-        await asyncio.sleep(FLUSH_IDLE_SECONDS / 2)
-        store.flush(FLUSH_IDLE_SECONDS, FLUSH_AT_MOST_SECONDS)
+        await asyncio.sleep(FLUSH_CHECK_SECONDS)
+        store.flush_when_due()
 
 
 async def _answer(store: Store, api_key: str, handler: Handler, request: Request) -> Response:
@@ -71,6 +70,7 @@ async def _answer(store: Store, api_key: str, handler: Handler, request: Request
     try:
         _authorise(request, api_key)
         body = _parsed(await _read(request))
+        store.used_at = time.monotonic()
         result = handler(Call(store, request.path_params, body))
     except Refused as refused:
         return _reply({"status": {"error": str(refused)}, "time": time.perf_counter() - began}, refused.status)

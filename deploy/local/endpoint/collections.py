@@ -25,6 +25,8 @@ from deploy.local.endpoint.vectors import Schema
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}")
 _ASIDE = ".aside-"
+FLUSH_POINTS = 20_000  # about 4 s to replay
+FLUSH_IDLE_SECONDS = 30.0
 
 
 class FolderBusy(Exception):
@@ -37,29 +39,29 @@ class FolderUnreadable(Exception):
 
 @dataclass
 class Collection:
-    """An open shard. Updates live in the write-ahead log until `flush`; a killed process replays them."""
+    """An open shard. `unflushed` counts the points whose changes are in the write-ahead log alone."""
 
     name: str
     shard: edge.EdgeShard
     schema: Schema
-    dirty_since: float | None = None  # monotonic
-    changed_at: float = 0.0
+    unflushed: int = 0
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
 
-    def update(self, operation: Any) -> int:
+    def update(self, operation: Any, points: int = 1) -> int:
         """Apply one operation; returns its number. When this returns, the change survives `kill -9`."""
+        self.unflushed += points
         with engine_errors():
             self.shard.update(operation)
-        self.changed_at = time.monotonic()
-        if self.dirty_since is None:
-            self.dirty_since = self.changed_at
         return next(self._numbers)
 
     def flush(self) -> None:
-        """Write what the log holds to the segments, which empties the log and keeps the next start short."""
+        """Write the log's changes to the segments and empty it, so that the next start has little to replay.
+
+        About 65 files are synced to disk one by one while everybody waits: 0.1 to 1.5 s, whatever the changes.
+        """
         with engine_errors():
             self.shard.flush()
-        self.dirty_since = None
+        self.unflushed = 0
 
 
 class Store:
@@ -70,6 +72,7 @@ class Store:
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = _locked(path / "lock")
         self._open: dict[str, Collection] = {}
+        self.used_at = time.monotonic()
         for folder in sorted(self._root.iterdir()):
             if folder.name.startswith(_ASIDE):
                 shutil.rmtree(folder)
@@ -106,12 +109,11 @@ class Store:
         shutil.rmtree((self._root / name).rename(self._aside()))
         return True
 
-    def flush(self, idle: float = 0.0, at_most: float = 0.0) -> None:
-        """Flush collections that were quiet for `idle` seconds, or have waited for `at_most` seconds."""
-        now = time.monotonic()
+    def flush_when_due(self) -> None:
+        """Flush what would take long to replay, and everything when nobody has asked anything for a while."""
+        idle = time.monotonic() - self.used_at >= FLUSH_IDLE_SECONDS
         for collection in self._open.values():
-            since = collection.dirty_since
-            if since is not None and (now - collection.changed_at >= idle or now - since >= at_most):
+            if collection.unflushed >= FLUSH_POINTS or (idle and collection.unflushed):
                 collection.flush()
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ opened any more, and a batch with one wrong dimension is applied up to that poin
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ def _sparse(name: str, raw: Any) -> edge.SparseVector:
 
 def _finite(name: str, values: list[float]) -> None:
     """Larger numbers become infinite in the engine's 32 bits and would poison every score they meet."""
-    if values and (max(values) > _FLOAT32_MAX or min(values) < -_FLOAT32_MAX):
+    if math.hypot(*values) > _FLOAT32_MAX:
         raise wrong_input(f"vector {name}: a number is too large")
 
 

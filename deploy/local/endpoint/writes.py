@@ -116,7 +116,7 @@ def apply(collection: Collection, write: Write, body: dict[str, Any]) -> dict[st
     """Check, apply and acknowledge one write."""
     with engine_errors():
         operation = _checked(write, collection, body)
-    return _completed(collection.update(operation))
+    return _completed(collection.update(operation, len(body.get("points") or [1])))
 
 
 def apply_batch(collection: Collection, body: dict[str, Any]) -> list[dict[str, Any]]:
