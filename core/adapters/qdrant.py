@@ -24,6 +24,7 @@ from core.ports.models import Matrix
 DENSE = "dense"
 SPARSE = ("bm25", "bm25_ctx", "entity")
 UPSERT_POINTS, SCROLL_POINTS = 32, 1000  # points in one request; small upserts let searches in between
+SETUP_SECONDS = 60  # making and removing collections and indexes syncs many files, or builds them
 _KEEP_ALIVE_SECONDS = 30.0  # below the idle time-out of servers, so that no request meets a closing connection
 
 _KEYWORDS = ("scope_key", "user_id", "agent_id", "app_id", "run_id", "state", "replaced_kind", "categories", "meta")
@@ -80,7 +81,10 @@ class QdrantIndex:
             self._check_dims(collection, info, dims)
             for field, schema in _payload_indexes().items():
                 if field not in info.payload_schema:
-                    _completed(self._client.create_payload_index(collection, field, schema, wait=True))
+                    _completed(self._index_field(collection, field, schema))
+
+    def _index_field(self, collection: str, field: str, schema: q.PayloadSchemaParams) -> q.UpdateResult:
+        return self._client.create_payload_index(collection, field, schema, wait=True, timeout=SETUP_SECONDS)
 
     def _create(self, collection: str, dims: int) -> None:
         try:
@@ -90,6 +94,7 @@ class QdrantIndex:
                 sparse_vectors_config={name: q.SparseVectorParams(modifier=q.Modifier.IDF) for name in SPARSE},
                 # every search is within one project: graphs per tenant, none across tenants
                 hnsw_config=q.HnswConfigDiff(m=0, payload_m=16),
+                timeout=SETUP_SECONDS,
             )
         except ApiException:
             if not self._client.collection_exists(collection):  # another process was first: fine
@@ -134,8 +139,9 @@ class QdrantIndex:
 
     def query(self, collection: str, query: IndexQuery) -> IndexLists:
         wanted = _wanted(query)
+        lists: IndexLists = {name: [] for name in (DENSE, *SPARSE) if getattr(query, name) is not None}
         if not wanted:
-            return {}
+            return lists
         where = _within_project(query)
         corpus = q.SearchParams(idf=q.IdfCorpusParams(corpus=q.Filter(must=[_in_project(query.project_id)])))
         requests = [
@@ -150,7 +156,9 @@ class QdrantIndex:
         ]
         with _unavailable():
             answers = self._query_batch(collection, requests)
-        return {name: [_hit(point) for point in found.points] for name, found in zip(wanted, answers, strict=True)}
+        for name, found in zip(wanted, answers, strict=True):
+            lists[name] = [_hit(point) for point in found.points]
+        return lists
 
     def nearest(
         self, collection: str, project_id: UUID, scope_keys: Sequence[str], vectors: Matrix, limit: int
@@ -194,7 +202,7 @@ class QdrantIndex:
 
     def drop(self, collection: str) -> None:
         with _unavailable():
-            self._client.delete_collection(collection)
+            self._client.delete_collection(collection, timeout=SETUP_SECONDS)
 
 
 @contextmanager
@@ -223,7 +231,7 @@ def _within_project(query: IndexQuery) -> q.Filter:
 
 
 def _wanted(query: IndexQuery) -> dict[str, Any]:
-    """The vectors to ask, by name. An empty sparse vector matches nothing and is not asked."""
+    """The vectors to send, by name. An empty sparse vector matches nothing: its list stays empty."""
     wanted: dict[str, Any] = {}
     if query.dense is not None:
         wanted[DENSE] = query.dense.tolist()

@@ -135,7 +135,9 @@ def measure(index: QdrantIndex, options: argparse.Namespace) -> None:
     index.ensure(COLLECTION, options.dims)
     print(f"{'writes':44} {'points/s':>8}")
     print(f"{f'upsert, {options.batch} points a request':44} {write(index, corpus, options.batch):8.0f}")
-    print(f"\n{f'queries, {options.queries} each, limit {options.limit}':44} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8}")
+    print(
+        f"\n{f'queries, {options.queries} each, limit {options.limit}':44} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8}"
+    )
     kinds: list[tuple[str, tuple[str, ...]]] = [
         ("dense", ("dense",)),
         ("dense + bm25 + entity", ("dense", "bm25", "entity")),

@@ -10,7 +10,7 @@ import pytest
 from core.adapters.qdrant import QdrantIndex
 from core.domain.ids import new_id
 from tests.contracts.filter_world import IndexPlace, place_in
-from tests.contracts.index_places import Endpoint, endpoint
+from tests.contracts.index_places import Endpoint, endpoint, quick_folder
 from tests.contracts.index_points import DIMS
 
 QDRANT_URL = os.environ.get("QDRANT_URL")
@@ -30,9 +30,9 @@ def index(index_place: str, request: pytest.FixtureRequest) -> QdrantIndex:
     return found
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def collection(index: QdrantIndex) -> Iterator[str]:
-    """An empty collection of its own for each test."""
+    """One collection for all tests of a place, who keep apart by a fresh project: making one syncs many files."""
     name = f"contract_{new_id().hex}"
     index.ensure(name, DIMS)
     yield name
@@ -46,8 +46,8 @@ def filter_place(index: QdrantIndex) -> Iterator[IndexPlace]:
 
 
 @pytest.fixture(scope="session")
-def qdrant_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
-    with endpoint(tmp_path_factory.mktemp("qdrant") / "data") as running:
+def qdrant_endpoint() -> Iterator[Endpoint]:
+    with quick_folder() as folder, endpoint(folder / "data") as running:
         yield running
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,6 +42,16 @@ class Endpoint:
         """End it by a signal; returns its exit status."""
         self.process.send_signal(by)
         return self.process.wait(SECONDS)
+
+
+@contextmanager
+def quick_folder() -> Iterator[Path]:
+    """A folder in memory where there is room: these tests kill processes, not the machine, so nothing need reach
+    a disk, and the engine syncs some hundred files for each collection made. Elsewhere a temporary folder."""
+    memory = Path("/dev/shm")
+    roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 * 2**30
+    with tempfile.TemporaryDirectory(prefix="memlane-index-", dir=memory if roomy else None) as folder:
+        yield Path(folder)
 
 
 def command(path: Path, *more: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import qdrant_edge as edge
 
 from deploy.local.endpoint.errors import wrong_input
@@ -81,11 +82,15 @@ def _range(raw: Any) -> edge.RangeFloat:
     return edge.RangeFloat(**raw)
 
 
-def _no_booleans(values: list[Any]) -> list[Any]:
-    """Edge's Python binding takes True for 1, and 1 does not match a stored true: better refused than missed."""
-    if any(isinstance(value, bool) for value in values):
-        raise wrong_input("matching booleans is not supported by the local endpoint; store 0 and 1")
-    return values
+def _value(raw: Any) -> edge.MatchValue:
+    """The binding takes True for 1, which matches no stored true; numpy's booleans it leaves alone."""
+    return edge.MatchValue(np.bool_(raw) if isinstance(raw, bool) else raw)
+
+
+def _several(raw: Any) -> list[Any]:
+    if not isinstance(raw, list) or any(isinstance(value, bool) for value in raw):
+        raise wrong_input("`any` and `except` take a list of strings or of whole numbers")
+    return raw
 
 
 def _key(raw: Any) -> str:
@@ -99,9 +104,9 @@ def _shown(raw: Any) -> str:
 
 
 _MATCHES: dict[str, Callable[[Any], Any]] = {
-    "value": lambda raw: edge.MatchValue(_no_booleans([raw])[0]),
-    "any": lambda raw: edge.MatchAny(_no_booleans(raw)),
-    "except": lambda raw: edge.MatchExcept(_no_booleans(raw)),
+    "value": _value,
+    "any": lambda raw: edge.MatchAny(_several(raw)),
+    "except": lambda raw: edge.MatchExcept(_several(raw)),
 }
 _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "is_null": lambda raw: edge.IsNullCondition(_key(raw)),
