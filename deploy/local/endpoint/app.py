@@ -56,7 +56,9 @@ def create_app(store: Store, api_key: str) -> Starlette:
 
     routes = [route(method, path, handler) for method, path, handler in _ROUTES]
     routes += [Route("/", _root), *(Route(path, _alive) for path in ("/healthz", "/livez", "/readyz"))]
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _no_route})
+    return Starlette(
+        routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _no_route, Exception: _broken}
+    )
 
 
 async def _flush_regularly(store: Store) -> None:
@@ -114,6 +116,11 @@ async def _no_route(_: Request, error: Exception) -> Response:
     return _reply(
         {"status": {"error": f"{error.detail}: not served by this endpoint"}, "time": 0.0}, error.status_code
     )
+
+
+async def _broken(_: Request, error: Exception) -> Response:
+    """The server logs it with its traceback."""
+    return _reply({"status": {"error": f"Service internal error: {type(error).__name__}"}, "time": 0.0}, 500)
 
 
 async def _root(_: Request) -> Response:

@@ -35,6 +35,8 @@ class Schema:
     def of_request(cls, body: dict[str, Any]) -> Schema:
         """From the body of "create collection"; only named vectors are supported."""
         dense, sparse = body.get("vectors") or {}, body.get("sparse_vectors") or {}
+        if not isinstance(dense, dict) or not isinstance(sparse, dict):
+            raise wrong_input("vectors and sparse_vectors are objects: name → parameters")
         for name, params in dense.items():
             if not isinstance(params, dict) or not isinstance(params.get("size"), int) or params["size"] < 1:
                 raise wrong_input(f"vectors.{name}: named vectors with a positive size are required")
