@@ -84,7 +84,8 @@ def _range(raw: Any) -> edge.RangeFloat:
 
 def _value(raw: Any) -> edge.MatchValue:
     """The binding takes True for 1, which matches no stored true; numpy's booleans it leaves alone."""
-    return edge.MatchValue(np.bool_(raw) if isinstance(raw, bool) else raw)
+    value: Any = np.bool_(raw) if isinstance(raw, bool) else raw
+    return edge.MatchValue(value)
 
 
 def _several(raw: Any) -> list[Any]:
