@@ -7,7 +7,7 @@ a word that any date expression needs, so that most texts cost next to nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -51,7 +51,7 @@ def _languages(text: str) -> list[str]:
     """Languages whose trigger words occur; digits alone trigger nothing but the numeric forms."""
     codes: list[str] = []
     if is_han(text) or is_kana(text):
-        codes = ["ja"] if is_kana(text) else ["zh"]
+        codes = ["ja"] if is_kana(text) else ["zh", "ja"]  # "来月" is Japanese without a kana
     seen = set(_WORD.findall(text.casefold()))
     return [*codes, *(code for code, triggers in _triggers().items() if not triggers.isdisjoint(seen))]
 
@@ -135,6 +135,7 @@ def _patterns(code: str) -> list[tuple[str, re.Pattern[str]]]:
         "n": rf"(?P<n>\d{{1,3}}|{_names(calendar.numbers)})",
         "unit": f"(?P<unit>{_names(calendar.units)})",
         "weekday": f"(?P<weekday>{_names(calendar.weekdays)})",
+        "weekday_name": f"(?P<weekday>{_names([name for name in calendar.weekdays if len(name) > 3])})",
         "month": f"(?P<month>{_names(calendar.months)})",
         "season": f"(?P<season>{_names(calendar.seasons)})",
         "day": r"(?P<day>[0-3]?\d)",
@@ -150,9 +151,9 @@ def _patterns(code: str) -> list[tuple[str, re.Pattern[str]]]:
     return listed
 
 
-def _names(table: Mapping[str, object]) -> str:
+def _names(table: Collection[str]) -> str:
     """An alternation, longest first; an empty table matches nothing."""
-    return "|".join(re.escape(name) for name in sorted(table, key=len, reverse=True)) or "(?!)"
+    return "|".join(re.escape(name) for name in sorted(table, key=len, reverse=True)).replace("\\ ", " ") or "(?!)"
 
 
 def _bounded(source: str, calendar: Calendar) -> re.Pattern[str]:

@@ -32,7 +32,7 @@ _NAME_PART = re.compile(r"[^\W_]+")
 _IDENTIFIER = re.compile(
     r"(?<![\w@/.\-])(?=[\w\-./]*\d)(?=[\w\-./]*[A-Za-z])[A-Za-z0-9]+(?:[\-_./][A-Za-z0-9]+)*(?![\w\-])"
     r"|(?<![\w.,:/\-])\d{4,}(?![\w.,:/\-]|\s*(?:km|kg|m|g|%|€|\$))"
-    r"|(?<!\w)[a-z]+_[a-z0-9_]+"
+    r"|(?<!\w)[A-Za-z]+_[A-Za-z0-9_]+"
 )
 _NOT_IDENTIFIER = re.compile(
     r"\d+(?:st|nd|rd|th|am|pm|k|km|kg|cm|mm|m|g|ml|l|gb|mb|tb|h|hrs?|min|s|x|%)\Z"

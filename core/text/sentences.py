@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from core.text.lang.abbreviations import ABBREVIATIONS
+from core.text.lang.abbreviations import ABBREVIATIONS, WORDS_TOO
 
 _CLOSERS = "\"'”’»」』）)\\]】》〉*_"
 _BORDER = re.compile(
@@ -60,7 +60,7 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if not last:
         return bool(before.strip())
     if last in ABBREVIATIONS:
-        return last in ("etc", "usw", "a.m", "p.m", "inc", "ltd", "co", "corp") and _upper_next(text, match.end())
+        return last in WORDS_TOO and _upper_next(text, match.end())
     if len(last) == 1 and last.isalpha() and last not in "i":  # an initial: "J. Smith"
         return False
     if last.isdigit() and len(last) <= 2:  # "am 3. Mai", "1. first"

@@ -102,8 +102,10 @@ def _told(sentence: str, told: str, known: frozenset[str]) -> Sifted:
 def _without_opening(told: str, known: frozenset[str]) -> str:
     """ "It was fun." of "Thanks Maria, it was fun.": openings and whom they address tell nothing."""
     match = _opening(known).match(told)
-    rest = told[match.end() :] if match else told
-    return rest[:1].upper() + rest[1:] if rest and informative(rest, known) else told
+    if match is None or not informative(told[match.end() :], known):
+        return told
+    rest = told[match.end() :]
+    return rest[:1].upper() + rest[1:] if told[0].isupper() else rest
 
 
 @lru_cache(maxsize=1024)

@@ -11,3 +11,7 @@ ABBREVIATIONS = words(
     hr fr frl dipl ing mag z.b d.h u.a usw bzw ca evtl ggf inkl exkl nr str tel geb verh gest jhd mio mrd vgl
     sra srta ud uds d.a pág av avda núm ej p.ej m mm mme mlle mgr cie env"""
 )
+# Of these, the ones that are words too: before a capital they end a sentence ("I sat. Then …").
+WORDS_TOO = words(
+    "no nos sat sun mag sec rep gen min mins est fig col hon al co inc ltd corp etc usw a.m p.m mar mo fr vol sept"
+)

@@ -1,6 +1,7 @@
 """The shape of a language's date table: names, units, and templates of expressions.
 
-In a template `{n}` is a number or number word, `{unit}`, `{weekday}`, `{month}`, `{day}`, `{year}` and `{season}`
+In a template `{n}` is a number or number word, `{weekday_name}` a weekday not abbreviated, `{unit}`,
+`{weekday}`, `{month}`, `{day}`, `{year}` and `{season}`
 are what they say, and a blank is any white space. The longest match wins.
 """
 

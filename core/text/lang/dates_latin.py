@@ -33,7 +33,7 @@ ENGLISH = Calendar(
         "next": ("(?:next|the coming|the following) {unit}",),
         "last_weekday": ("(?:last|this past|past) {weekday}", "{weekday} last week"),
         "next_weekday": ("next {weekday}", "{weekday} next week"),
-        "on_weekday": ("(?:on |this |by |until )?{weekday}(?! (?:night )?s\\b)",),
+        "on_weekday": ("(?:on|this|by|until) {weekday}", "{weekday_name}",),
         "date": (
             "{month}\\.? {day}(?:st|nd|rd|th)?(?:,? {year})?",
             "(?:the )?{day}(?:st|nd|rd|th)? (?:of )?{month}(?:,? {year})?",
