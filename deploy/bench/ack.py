@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import orjson
 
@@ -40,15 +41,18 @@ class AckRun:
     arms: list[Arm] = field(default_factory=list)
 
 
-def add_request(number: int, run: str, users: int = 100) -> Request:
+def add_body(number: int, run: str, users: int = 100) -> dict[str, Any]:
     """The add with this number: one user's message of about 20 words, each with facts of its own."""
     place, user = PLACES[number % len(PLACES)], number % users
     text = (
         f"Note {number}: I met Kim {number} in {place} on Tuesday, we signed contract {number * 7} and "
         f"agreed to ship the blue crates before the end of the month."
     )
-    body = {"messages": [{"role": "user", "content": text}], "user_id": f"{run}-{user}"}
-    return Request(_ADD, orjson.dumps(body))
+    return {"messages": [{"role": "user", "content": text}], "user_id": f"{run}-{user}"}
+
+
+def add_request(number: int, run: str) -> Request:
+    return Request(_ADD, orjson.dumps(add_body(number, run)))
 
 
 def measure(target: Target, name: str, schedule: Schedule, run: str) -> Arm:

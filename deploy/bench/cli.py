@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 import secrets
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
 from deploy.bench import ack as ack_bench
 from deploy.bench import drain as drain_bench
 from deploy.bench import locomo as locomo_bench
-from deploy.bench.client import BenchError, Memlane
+from deploy.bench import locomo_peer
+from deploy.bench import search_speed as search_bench
+from deploy.bench.client import Memlane
+from deploy.bench.console import errors, progress, tell, told_errors, typed_command
 from deploy.bench.locomo_data import read_conversations
 from deploy.bench.locomo_load import Progress as Loading
 from deploy.bench.open_loop import Schedule
-from deploy.bench.report import Report
 from deploy.bench.target import running
+
+
+class PeerName(StrEnum):
+    """What else can be measured in the same run."""
+
+    MEM0 = "mem0"
+
 
 app = typer.Typer(
     name="bench",
     help="Measure a running Memlane, or a temporary local stack that is started when no --url is given.",
     no_args_is_help=True,
 )
-_console = Console()
-_errors = Console(stderr=True)
 
 Url = Annotated[str | None, typer.Option("--url", envvar="MEMLANE_URL", help="Server to measure.")]
 Key = Annotated[str | None, typer.Option("--api-key", envvar="MEMLANE_API_KEY", help="API key of that server.")]
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for docs/benchmarks.md.")]
+Peer = Annotated[
+    PeerName | None, typer.Option("--peer", help="Measure this too, on the same memories and questions.")
+]
 Json = Annotated[Path | None, typer.Option("--json", help="Also write every sample to this file.")]
 
 
@@ -44,23 +52,28 @@ def locomo(
     infer: Annotated[bool, typer.Option("--infer", help="Go through extraction, one add per session.")] = False,
     limit_conversations: Annotated[int | None, typer.Option(min=1, help="Only the first N.")] = None,
     top_k: Annotated[int, typer.Option(min=20, max=1000, help="Results asked for.")] = 50,
+    peer: Peer = None,
     url: Url = None,
     api_key: Key = None,
     markdown: Markdown = False,
     json: Json = None,
 ) -> None:
     """Evidence recall over real conversations, with what was stored and how long it took."""
-    with _told_errors():
+    with told_errors():
         plan = locomo_bench.Plan(read_conversations(file, limit_conversations), infer, top_k)
         with running(url, api_key) as target, Memlane(target.url, target.api_key) as client:
             client.ping()
             plan = plan if target.own else replace(plan, prefix=f"bench-{secrets.token_hex(4)}-")
-            with _progress() as bars:
+            with progress() as bars:
                 run = locomo_bench.run(client, plan, *_locomo_bars(bars, plan))
             if not target.own:
                 for one in run.loaded:
                     client.forget(one.user_id)
-        _tell(locomo_bench.report(run, plan, _command()), markdown, json, locomo_bench.details(run))
+        report = locomo_bench.report(run, plan, typed_command())
+        if peer:
+            errors.print("mem0: the same turns, the same questions …")
+            locomo_peer.add_to(report, run, plan)
+        tell(report, markdown, json, locomo_bench.details(run))
 
 
 @app.command()
@@ -76,17 +89,17 @@ def ack(
     """How fast adds are accepted, in open loop: with workers idle, and with workers draining."""
     run, schedule = ack_bench.AckRun(), Schedule(rate, seconds)
     arms = {"as they are": {}} if url else {"idle": {"MEMLANE_WORKERS": "0"}, "draining": {"MEMLANE_WORKERS": "1"}}
-    with _told_errors():
+    with told_errors():
         for name, settings in arms.items():
             with running(url, api_key, settings) as target:
-                _errors.print(f"workers {name}: {schedule.count} adds at {rate:g}/s …")
+                errors.print(f"workers {name}: {schedule.count} adds at {rate:g}/s …")
                 label = f"bench-{secrets.token_hex(4)}"
                 arm = ack_bench.measure(target, name, schedule, label)
                 if find_saturation:
-                    arm = replace(arm, saturation=ack_bench.saturation(target, label, rate, _errors.print))
+                    arm = replace(arm, saturation=ack_bench.saturation(target, label, rate, errors.print))
                 run.arms.append(arm)
         samples = {arm.name: [sample.latency_ms for sample in arm.samples] for arm in run.arms}
-        _tell(ack_bench.report(run, _command()), markdown, json, {"latency_ms": samples})
+        tell(ack_bench.report(run, typed_command()), markdown, json, {"latency_ms": samples})
 
 
 @app.command()
@@ -99,17 +112,47 @@ def drain(
 ) -> None:
     """How fast workers finish events, with models that cost nothing. Always on a temporary stack of its own."""
     drained = []
-    with _told_errors():
+    with told_errors():
         for kind in drain_bench.MODELS:
             load = drain_bench.Load(kind, events, lanes)
             with running(None, None, load.settings()) as target, Memlane(target.url, target.api_key) as client:
-                _errors.print(f"{kind}: {events} events, {workers} workers …")
+                errors.print(f"{kind}: {events} events, {workers} workers …")
                 drained.append(drain_bench.measure(target, client, load, workers))
         quiet = {one.load.kind: one.quiet_ms for one in drained}
-        _tell(drain_bench.report(drained, _command()), markdown, json, {"quiet_ms": quiet})
+        tell(drain_bench.report(drained, typed_command()), markdown, json, {"quiet_ms": quiet})
 
 
-def _locomo_bars(bars: Progress, plan: locomo_bench.Plan) -> tuple[Loading, Any]:
+@app.command()
+def search(
+    memories: Annotated[int, typer.Option(min=1_000, max=1_000_000, help="Memories to search among.")] = 20_000,
+    users: Annotated[int, typer.Option(min=1, help="Users they are spread over.")] = 100,
+    queries: Annotated[int, typer.Option(min=20, max=10_000, help="Searches of each kind.")] = 300,
+    peer: Peer = None,
+    url: Url = None,
+    api_key: Key = None,
+    markdown: Markdown = False,
+    json: Json = None,
+) -> None:
+    """How long searches take over many memories, idle and while workers drain."""
+    with told_errors():
+        plan = search_bench.Plan(memories, users, queries)
+        with running(url, api_key) as target, Memlane(target.url, target.api_key) as client:
+            client.ping()
+            plan = plan if target.own else replace(plan, prefix=f"bench-{secrets.token_hex(4)}-")
+            with progress() as bars:
+                task = bars.add_task("loaded", total=memories)
+                run = search_bench.run(client, plan, lambda number: bars.advance(task, number), errors.print)
+            if not target.own:
+                for user in range(users):
+                    client.forget(f"{plan.prefix}{user}")
+        if peer:
+            run.peer = search_bench.ask_peer(run)
+        times = {"idle": run.idle, "draining": run.draining}
+        details = {name: [answer.total_ms for answer in one.answers] for name, one in times.items()}
+        tell(search_bench.report(run, typed_command()), markdown, json, details)
+
+
+def _locomo_bars(bars: Progress, plan: locomo_bench.Plan) -> tuple[Loading, Callable[[int], None]]:
     parts = [len(one.sessions) if plan.infer else len(one.turns) for one in plan.conversations]
     questions = sum(bool(question.evidence) for one in plan.conversations for question in one.questions)
     accepted = bars.add_task("accepted", total=sum(parts))
@@ -117,42 +160,3 @@ def _locomo_bars(bars: Progress, plan: locomo_bench.Plan) -> tuple[Loading, Any]
     searched = bars.add_task("searched", total=questions)
     loading = Loading(lambda number: bars.advance(accepted, number), lambda number: bars.advance(ended, number))
     return loading, lambda number: bars.advance(searched, number)
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=_errors)
-
-
-def _tell(report: Report, markdown: bool, json: Path | None, details: dict[str, Any]) -> None:
-    if markdown:
-        sys.stdout.write(report.markdown() + "\n")
-    else:
-        report.print(_console)
-    if json is not None:
-        report.save(json, details)
-
-
-def _command() -> str:
-    """The command as it was typed, without keys and with the file's name only."""
-    words = []
-    hidden = False
-    for word in sys.argv[1:]:
-        if hidden or word.startswith("--api-key="):
-            hidden = False
-            continue
-        if word == "--api-key":
-            hidden = True
-            continue
-        words.append(Path(word).name if "/" in word and not word.startswith("http") else word)
-    return " ".join(["memlane", *(["bench"] if "bench" not in words else []), *words])
-
-
-@contextmanager
-def _told_errors() -> Iterator[None]:
-    """What cannot be measured ends with a sentence and exit code 1, not with a traceback."""
-    try:
-        yield
-    except BenchError as error:
-        _errors.print(f"[red]error:[/red] {error}", highlight=False)
-        raise typer.Exit(1) from error

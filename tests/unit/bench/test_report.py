@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from deploy.bench.cli import _command, app
+from deploy.bench.cli import app
+from deploy.bench.console import typed_command
 from deploy.bench.machine import describe_machine, describe_versions
 from deploy.bench.report import Figures, Report, show
 
@@ -50,7 +51,7 @@ def test_the_machine_and_the_versions_are_told() -> None:
 
 def test_the_told_command_has_no_key_and_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["memlane", "bench", "locomo", "/some/where/x.json", "--api-key", "m0-secret"])
-    assert _command() == "memlane bench locomo x.json"
+    assert typed_command() == "memlane bench locomo x.json"
 
 
 def test_a_missing_file_ends_with_a_sentence_and_exit_code_1() -> None:
