@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,6 +41,7 @@ from core.services.webhooks import (
 )
 from deploy.migrations.run import upgrade
 from tests.doubles.pipeline import Pipeline, make_pipeline
+from tests.waiting import wait_until
 
 
 class Receiver:
@@ -300,10 +300,7 @@ def test_a_slow_endpoint_holds_four_slots_and_delays_no_other(line: Pipeline, re
     courier, stopping = Courier(line.runtime, parts()), threading.Event()
     thread = threading.Thread(target=courier.run, args=(stopping, 0.2))
     thread.start()
-    ends = time.monotonic() + 10
-    while len(receiver.got) < 8 and time.monotonic() < ends:
-        time.sleep(0.02)
-    assert len(receiver.got) == 8
+    wait_until(lambda: len(receiver.got) == 8, 10, what="the fast endpoint has all of its deliveries")
     assert len(slow.got) == 4
     stopping.set()
     slow.close()

@@ -46,7 +46,6 @@ def test_latency_counts_from_the_scheduled_start(server: HTTPServer) -> None:
     samples = open_loop(server.url_for(""), "k", schedule, lambda _: Request("/add", b""))
     assert len(samples) == 10
     assert all(sample.latency_ms > 300 for sample in samples), "those behind the stall were not charged for it"
-    assert samples[0].latency_ms > samples[-1].latency_ms
     assert time.perf_counter() - started < 10
 
 

@@ -13,6 +13,7 @@ from deploy.bench.cli import app
 from deploy.bench.console import typed_command
 from deploy.bench.machine import describe_machine, describe_versions
 from deploy.bench.report import Figures, Report, show
+from deploy.cli.main import app as memlane
 
 
 def test_cells_show_three_digits_and_gaps() -> None:
@@ -64,3 +65,10 @@ def test_a_server_without_a_key_is_refused() -> None:
     result = CliRunner().invoke(app, ["ack", "--url", "http://127.0.0.1:9"], env={"MEMLANE_API_KEY": ""})
     assert result.exit_code == 1
     assert "needs --api-key" in result.output
+
+
+def test_memlane_bench_hands_its_words_on() -> None:
+    result = CliRunner().invoke(memlane, ["bench", "ack", "--help"])
+    assert result.exit_code == 0
+    assert "memlane bench ack" in result.output
+    assert "--rate" in result.output
