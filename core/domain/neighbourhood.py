@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
+from itertools import pairwise
+from typing import NamedTuple
 
 from core.domain.conversation import CONTEXT_GAP
 
-_NEAR = ((1, 2 / 3), (2, 1 / 3))  # distance in positions, share
+_NEARER, _FARTHER = 2 / 3, 1 / 3  # shares of the positions one and two away
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where in which conversation a memory stands."""
 
     scope_key: str
@@ -24,8 +24,7 @@ class Place:
     run_id: str | None = None
 
 
-@dataclass(frozen=True)
-class Around:
+class Around(NamedTuple):
     """`before` and `after`: the weighed dense evidence of the two positions each way; `session`: the mean of the
     session's best lexical evidence. All 0..1."""
 
@@ -35,52 +34,49 @@ class Around:
 
 
 @dataclass(frozen=True)
-class Recalled:
-    """What the neighbourhood needs to know of a candidate: its calibrated `dense` and its saturated `words`."""
+class Assumed:
+    """`floor`: the dense evidence of what was not recalled, at most. `alone`: the share of a candidate's own
+    that a position without a recalled memory is given at least. `best`: how many matches stand for a session."""
 
-    id: UUID
-    place: Place
-    dense: float
-    words: float
+    floor: float
+    alone: float
+    best: int
 
 
-def surroundings(candidates: Sequence[Recalled], floor: float, best: int) -> Mapping[UUID, Around]:
-    """For each candidate, what stands around it.
-
-    `floor` is the dense evidence assumed for a position that was not recalled; `best` is how many matches
-    stand for a session.
-    """
-    found: dict[UUID, Around] = {}
-    for session in _sessions(candidates):
+def surroundings(
+    places: Sequence[Place], dense: Sequence[float], words: Sequence[float], assumed: Assumed
+) -> list[Around]:
+    """What stands around each candidate. `dense` and `words` are its own evidence, calibrated to 0..1."""
+    found = [Around(0.0, 0.0, 0.0)] * len(places)
+    for session in _sessions(places):
         at: dict[int, float] = {}
-        for item in session:
-            at[item.place.position] = max(item.dense, at.get(item.place.position, 0.0))
-        words = sorted((item.words for item in session), reverse=True)[:best]
-        mean = sum(words) / best
-        for item in session:
-            position = item.place.position
-            before = sum(share * at.get(position - step, floor) for step, share in _NEAR)
-            after = sum(share * at.get(position + step, floor) for step, share in _NEAR)
-            found[item.id] = Around(before, after, mean)
+        for index in session:
+            position = places[index].position
+            at[position] = max(dense[index], at.get(position, 0.0))
+        strongest = sorted((words[index] for index in session), reverse=True)[: assumed.best]
+        mean = sum(strongest) / len(strongest)
+        for index in session:
+            position, missing = places[index].position, max(assumed.floor, assumed.alone * dense[index])
+            before = _NEARER * at.get(position - 1, missing) + _FARTHER * at.get(position - 2, missing)
+            after = _NEARER * at.get(position + 1, missing) + _FARTHER * at.get(position + 2, missing)
+            found[index] = Around(before, after, mean)
     return found
 
 
-def _sessions(candidates: Sequence[Recalled]) -> list[list[Recalled]]:
+def _sessions(places: Sequence[Place]) -> list[list[int]]:
     """Candidates of one scope and lane, cut where more than half an hour passed within no run."""
-    lanes: defaultdict[tuple[str, str], list[Recalled]] = defaultdict(list)
-    for item in candidates:
-        lanes[(item.place.scope_key, item.place.lane_key)].append(item)
-    sessions: list[list[Recalled]] = []
+    lanes: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for index, place in enumerate(places):
+        lanes[(place.scope_key, place.lane_key)].append(index)
+    sessions: list[list[int]] = []
     for lane in lanes.values():
-        lane.sort(key=lambda item: item.place.position)
-        current = [lane[0]]
-        for item in lane[1:]:
-            if _together(current[-1].place, item.place):
-                current.append(item)
+        lane.sort(key=lambda index: places[index].position)
+        sessions.append([lane[0]])
+        for previous, index in pairwise(lane):
+            if _together(places[previous], places[index]):
+                sessions[-1].append(index)
             else:
-                sessions.append(current)
-                current = [item]
-        sessions.append(current)
+                sessions.append([index])
     return sessions
 
 

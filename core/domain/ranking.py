@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
-from core.domain.neighbourhood import Around, Place, Recalled, surroundings
-from core.domain.ranking_params import DEFAULT, RankingParams
+from core.domain.neighbourhood import Around, Assumed, Place, surroundings
+from core.domain.ranking_params import DEFAULT, RankingParams, Weights
 from core.domain.temporal import TimeAsked, TimeTold, temporal_match
 
 _LEAST, _MOST = 1e-6, 1 - 1e-9  # scores lie in (0, 1], whatever rounding does to the sum of the parts
@@ -52,20 +53,29 @@ class Scale:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What kind of query it is. `collecting`: it asks for things that are scattered ("what books …")."""
+
+    time: TimeAsked = field(default_factory=TimeAsked)
+    collecting: bool = False
+
+
+@dataclass(frozen=True)
 class Ranked:
     """`score` in (0, 1] is the exact sum of `breakdown` (semantic, bm25, entity, temporal)."""
 
     id: UUID
     score: float
     breakdown: Mapping[str, float]
+    evidence: float = 0.0  # the fused sum before stretching, for abstention
 
     def scaled(self, factor: float) -> Ranked:
-        return Ranked.of(self.id, {part: value * factor for part, value in self.breakdown.items()})
+        return Ranked.of(self.id, {part: value * factor for part, value in self.breakdown.items()}, self.evidence)
 
     @classmethod
-    def of(cls, id_: UUID, breakdown: Mapping[str, float]) -> Ranked:
+    def of(cls, id_: UUID, breakdown: Mapping[str, float], evidence: float = 0.0) -> Ranked:
         """Scores are added in one fixed order, so that the same parts give the same bits."""
-        return cls(id_, sum(breakdown[part] for part in PARTS), breakdown)
+        return cls(id_, sum(breakdown[part] for part in PARTS), breakdown, evidence)
 
 
 def calibrated(cosine: float, scale: Scale) -> float:
@@ -79,46 +89,69 @@ def saturated(score: float, half: float) -> float:
 
 
 def fuse(
-    candidates: Sequence[Candidate], asked: TimeAsked, scale: Scale, params: RankingParams = DEFAULT
+    candidates: Sequence[Candidate],
+    asked: Asked,
+    scale: Scale,
+    params: RankingParams = DEFAULT,
+    most: int | None = None,
 ) -> list[Ranked]:
-    """Best first; equal scores by id, so that the order is the same every time."""
+    """The `most` best (all by default), best first; equal scores by id, so that the order is the same every time."""
     floor = calibrated(scale.cosine_floor, scale) if scale.cosine_floor is not None else 0.0
-    recalled = [
-        Recalled(
-            item.id,
-            item.place,
-            dense=floor if item.cosine is None else calibrated(item.cosine, scale),
-            words=saturated(item.bm25_ctx, params.bm25_ctx_half),
-        )
-        for item in candidates
+    dense = [floor if item.cosine is None else calibrated(item.cosine, scale) for item in candidates]
+    words = [saturated(item.bm25_ctx, params.bm25_ctx_half) for item in candidates]
+    places = [item.place for item in candidates]
+    around = surroundings(places, dense, words, Assumed(floor, params.alone, params.session_best))
+    weights = params.collecting if asked.collecting else params.pointed
+    sums = [
+        _parts(item, _Near(*near), asked.time, _Rates(weights, params))
+        for item, near in zip(candidates, zip(dense, words, around, strict=True), strict=True)
     ]
-    around = surroundings(recalled, floor, params.session_best)
-    ranked = [
-        _ranked(item, seen, around[item.id], temporal_match(asked, item.told), params)
-        for item, seen in zip(candidates, recalled, strict=True)
-    ]
-    ranked = _newest_truth_first(ranked, candidates)
-    return sorted(ranked, key=lambda hit: (-hit.score, hit.id))
+    evidence = {item.id: sum(parts) * _quality(item, params) for item, parts in zip(candidates, sums, strict=True)}
+    evidence = _newest_truth_first(evidence, candidates)
+    order = sorted(zip(candidates, sums, strict=True), key=lambda pair: (-evidence[pair[0].id], pair[0].id))
+    return [_ranked(item.id, parts, evidence[item.id], params) for item, parts in order[:most]]
 
 
-def _ranked(item: Candidate, seen: Recalled, around: Around, temporal: float, params: RankingParams) -> Ranked:
-    weights = params.weights
-    parts = {
-        "semantic": weights.dense * seen.dense
-        + weights.dense_before * around.before
-        + weights.dense_after * around.after,
-        "bm25": weights.bm25 * saturated(item.bm25, params.bm25_half)
-        + weights.bm25_ctx * seen.words
-        + weights.session * around.session,
-        "entity": weights.entity * saturated(item.entity, params.entity_half)
-        + weights.speaker * float(item.said_by_subject),
-        "temporal": weights.temporal * temporal,
-    }
-    total = sum(parts[part] for part in PARTS)
-    stretched = max(_LEAST, min(_MOST, (total * _quality(item, params)) ** params.stretch))
-    if total <= 0:
-        return Ranked.of(item.id, {**parts, "semantic": _LEAST})
-    return Ranked.of(item.id, {part: value * (stretched / total) for part, value in parts.items()})
+class _Near(NamedTuple):
+    """A candidate's own calibrated evidence, and that of what stands around it."""
+
+    dense: float
+    words: float
+    around: Around
+
+
+class _Rates(NamedTuple):
+    weights: Weights
+    params: RankingParams
+
+
+class _Parts(NamedTuple):
+    """In the order of PARTS."""
+
+    semantic: float
+    bm25: float
+    entity: float
+    temporal: float
+
+
+def _parts(item: Candidate, near: _Near, time: TimeAsked, rates: _Rates) -> _Parts:
+    weights, params = rates
+    return _Parts(
+        weights.dense * near.dense + weights.before * near.around.before + weights.after * near.around.after,
+        weights.bm25 * saturated(item.bm25, params.bm25_half)
+        + weights.bm25_ctx * near.words
+        + weights.session * near.around.session,
+        weights.entity * saturated(item.entity, params.entity_half) + weights.speaker * item.said_by_subject,
+        weights.temporal * temporal_match(time, item.told) if time.any else 0.0,
+    )
+
+
+def _ranked(id_: UUID, parts: _Parts, evidence: float, params: RankingParams) -> Ranked:
+    """The parts scaled so that their sum is the stretched evidence."""
+    if evidence <= 0:
+        return Ranked.of(id_, dict.fromkeys(PARTS, 0.0) | {"semantic": _LEAST})
+    scale = max(_LEAST, min(_MOST, evidence**params.stretch)) / sum(parts)
+    return Ranked.of(id_, {name: value * scale for name, value in zip(PARTS, parts, strict=True)}, evidence)
 
 
 def _quality(item: Candidate, params: RankingParams) -> float:
@@ -130,24 +163,23 @@ def _quality(item: Candidate, params: RankingParams) -> float:
     return factor * (params.superseded_factor if item.superseded else 1.0)
 
 
-def _newest_truth_first(ranked: list[Ranked], candidates: Sequence[Candidate]) -> list[Ranked]:
+def _newest_truth_first(evidence: dict[UUID, float], candidates: Sequence[Candidate]) -> dict[UUID, float]:
     """No superseded memory above the one that replaced it, where both were found."""
-    scores = {hit.id: hit.score for hit in ranked}
-    newer = {item.id: item.replaced_by for item in candidates if item.replaced_by in scores}
+    newer = {item.id: item.replaced_by for item in candidates if item.replaced_by is not None}
+    newer = {id_: after for id_, after in newer.items() if after in evidence}
     if not newer:
-        return ranked
-    limits = {id_: _limit(id_, scores, newer) for id_ in scores}
-    return [hit.scaled(limits[hit.id] / hit.score) if limits[hit.id] < hit.score else hit for hit in ranked]
+        return evidence
+    return {id_: _limit(id_, evidence, newer) for id_ in evidence}
 
 
-def _limit(id_: UUID, scores: Mapping[UUID, float], newer: Mapping[UUID, UUID | None]) -> float:
-    """The highest score a memory may have: just below that of each later one of its chain."""
-    limit, current, seen = scores[id_], id_, {id_}
+def _limit(id_: UUID, evidence: Mapping[UUID, float], newer: Mapping[UUID, UUID]) -> float:
+    """The most a memory may have: just below that of each later one of its chain."""
+    limit, current, seen = evidence[id_], id_, {id_}
     for steps in range(1, len(newer) + 1):
         following = newer.get(current)
         if following is None or following in seen:
             break
-        limit = min(limit, scores[following] * _BELOW**steps)
+        limit = min(limit, evidence[following] * _BELOW**steps)
         current = following
         seen.add(current)
     return limit

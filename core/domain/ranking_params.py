@@ -1,6 +1,6 @@
 """Every number of the ranking, in one place. docs/ranking.md tells how they were found and what each is worth.
 
-The weights of `Weights` add up to 1, so a score is a share of what a perfect memory would get.
+The numbers are round on purpose: the optimum is flat, and a third digit would describe the tuning data alone.
 """
 
 from __future__ import annotations
@@ -10,38 +10,68 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Weights:
-    """What each piece of evidence can contribute to the fused score, in the order of the breakdown's parts."""
+    """What each piece of evidence can contribute to the fused score; adds up to 1."""
 
     # semantic
-    dense: float = 0.20  # the memory's own calibrated cosine
-    dense_before: float = 0.16  # of what was said before it: an answer is found by its question
-    dense_after: float = 0.06  # of what was said after it
+    dense: float  # the memory's own calibrated cosine
+    before: float  # that of what was said before it: an answer is found by its question
+    after: float  # that of what was said after it
     # bm25
-    bm25: float = 0.07  # the query's words in the memory itself
-    bm25_ctx: float = 0.25  # the query's words in the conversation around it
-    session: float = 0.10  # the best matches of the same session: was this what that talk was about?
+    bm25: float  # the query's words in the memory itself
+    bm25_ctx: float  # the query's words in the memory and, fainter, in the conversation around it
+    session: float  # the best matches of the same session: was this what that talk was about?
     # entity
-    entity: float = 0.03  # names shared with the query
-    speaker: float = 0.05  # said by the person the query asks about
+    entity: float  # names shared with the query
+    speaker: float  # said by a person the query names
     # temporal
-    temporal: float = 0.08  # the time asked for, or a time at all where the query asks when
+    temporal: float  # the time asked for, or a time at all where the query asks when
+
+
+POINTED = Weights(
+    dense=0.14,
+    before=0.16,
+    after=0.13,
+    bm25=0.04,
+    bm25_ctx=0.29,
+    session=0.09,
+    entity=0.01,
+    speaker=0.05,
+    temporal=0.09,
+)
+# "What books …", "how many …", "which … both": the answer lies scattered over many talks, so what a memory says
+# itself counts for more, and what was said just before it for less.
+COLLECTING = Weights(
+    dense=0.26,
+    before=0.08,
+    after=0.15,
+    bm25=0.03,
+    bm25_ctx=0.27,
+    session=0.09,
+    entity=0.02,
+    speaker=0.05,
+    temporal=0.05,
+)
 
 
 @dataclass(frozen=True)
 class RankingParams:
-    weights: Weights = Weights()
+    pointed: Weights = POINTED
+    collecting: Weights = COLLECTING
 
     # BM25 has no upper end. s / (s + half) maps it to 0..1 without looking at the rest of the list, so that a
-    # score never depends on what else was found; `half` is the BM25 that counts as half a perfect match.
+    # score never depends on what else was found; `half` is the score that counts as half a perfect match.
     bm25_half: float = 14.0
     bm25_ctx_half: float = 14.0
     entity_half: float = 6.0
 
+    # A position with no recalled memory is given this share of the candidate's own dense evidence, so that a fact
+    # that stands alone is not put behind a turn of a conversation.
+    alone: float = 0.85
     session_best: int = 3  # how many of a session's best matches are averaged
 
     # Quality is a factor: a question is rarely an answer, and a text of few words says little.
     question_factor: float = 0.93
-    short_factor: float = 0.88  # of an empty text; rises to 1 at `full_length` characters
+    short_factor: float = 0.97  # of an empty text; rises to 1 at `full_length` characters
     full_length: int = 160
 
     superseded_factor: float = 0.75  # an older truth is worth showing, below the newer one
@@ -51,8 +81,10 @@ class RankingParams:
     # score = sum^stretch. Monotone, so it moves no memory past another.
     stretch: float = 0.6
 
-    # Abstention: off-topic unless the best hits are at least this convincing (see `abstention`).
-    abstain_below: float = 0.30
+    # Abstention: a query is off-topic when its best hit reaches none of the three (docs/ranking.md, "Abstention").
+    convincing_sum: float = 0.30  # fused evidence, before stretching
+    convincing_dense: float = 0.47  # calibrated cosine: (0.84 - 0.75) / 0.19 for the built-in embedder
+    convincing_coverage: float = 0.6  # share of the query's terms in the best BM25 hit
 
     # Recall: candidates per list.
     recall_factor: int = 3

@@ -33,6 +33,9 @@ class TimeTold:
     said: date | None = None
 
 
+NOTHING_TOLD = TimeTold()
+
+
 def temporal_match(asked: TimeAsked, told: TimeTold) -> float:
     """0..1: 1 for a memory about a day that the query names, less for one near it or merely said then."""
     if asked.spans:

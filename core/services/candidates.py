@@ -3,57 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import UUID
+from datetime import datetime
+from functools import lru_cache
 
 from core.domain.conversation import speaker_of
 from core.domain.memory import Memory, MemoryState
 from core.domain.neighbourhood import Place
 from core.domain.ranking import Candidate
-from core.domain.temporal import TimeTold
+from core.domain.temporal import NOTHING_TOLD, TimeTold
 from core.services.recall import Found
 from core.text.entities import canonical_key
 from core.text.query import QueryTerms
 from core.text.told import days_told, ends_in_question
 
-_NOTHING_TOLD = TimeTold()
-
 
 def candidates_of(found: Found, terms: QueryTerms) -> Sequence[Candidate]:
     """One candidate for each confirmed memory."""
-    return [_candidate(memory, found, terms) for memory in found.memories.values()]
+    lists = [found.scores.get(name, {}) for name in ("dense", "bm25", "bm25_ctx", "entity")]
+    return [
+        _candidate(memory, [scores.get(id_) for scores in lists], terms) for id_, memory in found.memories.items()
+    ]
 
 
-def _candidate(memory: Memory, found: Found, terms: QueryTerms) -> Candidate:
-    said_at = memory.said_at or memory.created_at
+def _candidate(memory: Memory, scores: Sequence[float | None], terms: QueryTerms) -> Candidate:
+    cosine, bm25, bm25_ctx, entity = scores
     text = memory.memory
+    said_at = memory.said_at or memory.created_at
+    speaker = _speaker_key(text) or (canonical_key(memory.actor_id) if memory.actor_id else None)
     return Candidate(
         id=memory.id,
         place=Place(memory.scope.key, memory.lane_key, memory.position, said_at, memory.scope.run_id),
-        cosine=_score(found, "dense", memory.id),
-        bm25=_score(found, "bm25", memory.id) or 0.0,
-        bm25_ctx=_score(found, "bm25_ctx", memory.id) or 0.0,
-        entity=_score(found, "entity", memory.id) or 0.0,
-        said_by_subject=_said_by_subject(memory, terms),
+        cosine=cosine,
+        bm25=bm25 or 0.0,
+        bm25_ctx=bm25_ctx or 0.0,
+        entity=entity or 0.0,
+        said_by_subject=speaker in terms.keys,
         question=ends_in_question(text),
         length=len(text),
-        told=_told(memory, terms),
+        told=_told(memory, said_at) if terms.asked.time.any else NOTHING_TOLD,
         superseded=memory.state is MemoryState.SUPERSEDED,
         replaced_by=memory.replaced_by,
     )
 
 
-def _score(found: Found, name: str, id_: UUID) -> float | None:
-    return found.scores.get(name, {}).get(id_)
+@lru_cache(maxsize=16384)
+def _speaker_key(text: str) -> str | None:
+    speaker = speaker_of(text)
+    return canonical_key(speaker) if speaker else None
 
 
-def _said_by_subject(memory: Memory, terms: QueryTerms) -> bool:
-    speaker = speaker_of(memory.memory) or memory.actor_id
-    return speaker is not None and canonical_key(speaker) in terms.keys
-
-
-def _told(memory: Memory, terms: QueryTerms) -> TimeTold:
+def _told(memory: Memory, said_at: datetime) -> TimeTold:
     """Dates are looked for only where the query asks for any: it is the dearest part of the ranking."""
-    if not terms.time.any:
-        return _NOTHING_TOLD
-    said_at = memory.said_at or memory.created_at
     return TimeTold(days_told(memory.memory, said_at, memory.event_date), said_at.date())

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, datetime
 from functools import lru_cache
 
 from core.domain.temporal import Span
 from core.text.dates import mentions
 
-_CLOSING = re.compile(r"\s*(?:\[[^\[\]]*\]\s*)*$")  # "… [image: a red bicycle]" is no part of the sentence
-
 
 def ends_in_question(text: str) -> bool:
-    return text[: _CLOSING.search(text).start()].endswith(("?", "？"))  # type: ignore[union-attr]
+    """The last sentence asks; what stands in brackets behind it ("… [image: a red bicycle]") does not count."""
+    rest = text.rstrip()
+    while rest.endswith("]") and "[" in rest:
+        rest = rest[: rest.rindex("[")].rstrip()
+    return rest.endswith(("?", "？"))
 
 
 @lru_cache(maxsize=16384)
