@@ -8,11 +8,11 @@ from typing import Any
 
 from core.domain.entities import ScopeEntity
 from core.domain.history import HistoryEntry
+from core.domain.hit import Hit
 from core.domain.ids import project_wire_id
 from core.domain.memory import Memory, MemoryState
 from core.domain.project import Project
 from core.domain.render import instant
-from core.services.search import Hit
 
 _LIFECYCLE = {MemoryState.SUPERSEDED: "superseded", MemoryState.MERGED: "merged"}
 

@@ -12,20 +12,19 @@ OFF_TOPIC = "Nothing stored is about this query; threshold 0 shows the nearest m
 @dataclass(frozen=True)
 class BestHit:
     """The strongest evidence found, each 0..1: the best fused sum, the best calibrated cosine, and the share of
-    the query's terms in the memory with the best BM25."""
+    the query's terms in the memory with the best BM25. `words`: any list found any word of the query."""
 
     evidence: float
     dense: float
     coverage: float
+    words: bool = True
 
 
 def off_topic(best: BestHit, params: RankingParams) -> bool:
     """No kind of evidence convinces: neither all of it together, nor the meaning alone, nor the words alone.
 
     A cut on the cosine alone cannot do this: the same cosine is a good match for one query and noise for another.
+    Cosines between languages are lower, and words are no help there, so that meaning alone has a lower bar then.
     """
-    return (
-        best.evidence < params.convincing_sum
-        and best.dense < params.convincing_dense
-        and best.coverage < params.convincing_coverage
-    )
+    bar = params.convincing_dense if best.words else params.convincing_dense_alone
+    return best.evidence < params.convincing_sum and best.dense < bar and best.coverage < params.convincing_coverage

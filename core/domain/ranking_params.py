@@ -81,9 +81,10 @@ class RankingParams:
     # score = sum^stretch. Monotone, so it moves no memory past another.
     stretch: float = 0.6
 
-    # Abstention: a query is off-topic when its best hit reaches none of the three (docs/ranking.md, "Abstention").
+    # Abstention: a query is off-topic when its best hit reaches none of these (docs/ranking.md, "Abstention").
     convincing_sum: float = 0.30  # fused evidence, before stretching
-    convincing_dense: float = 0.47  # calibrated cosine: (0.84 - 0.75) / 0.19 for the built-in embedder
+    convincing_dense: float = 0.47  # calibrated cosine: 0.84 of the built-in embedder, which ranges from 0.75 to 0.94
+    convincing_dense_alone: float = 0.31  # the same where no word of the query was found anywhere: another language
     convincing_coverage: float = 0.6  # share of the query's terms in the best BM25 hit
 
     # Recall: candidates per list.

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from uuid import UUID
 
+from core.domain.abstention import BestHit
 from core.domain.conversation import speaker_of
 from core.domain.memory import Memory, MemoryState
 from core.domain.neighbourhood import Place
-from core.domain.ranking import Candidate
+from core.domain.ranking import PARTS, Candidate, Ranked, Scale, calibrated, saturated
+from core.domain.ranking_params import RankingParams
 from core.domain.temporal import NOTHING_TOLD, TimeTold
 from core.services.recall import Found
 from core.text.entities import canonical_key
-from core.text.query import QueryTerms
+from core.text.query import QueryTerms, coverage
+from core.text.similar import retelling
 from core.text.told import days_told, ends_in_question
 
 
@@ -44,6 +48,41 @@ def _candidate(memory: Memory, scores: Sequence[float | None], terms: QueryTerms
         superseded=memory.state is MemoryState.SUPERSEDED,
         replaced_by=memory.replaced_by,
     )
+
+
+def best_hit(found: Found, terms: QueryTerms, best: Ranked, scale: Scale) -> BestHit:
+    """What abstention looks at."""
+    cosines = (score for id_, score in found.scores.get("dense", {}).items() if id_ in found.memories)
+    words = {id_: score for id_, score in found.scores.get("bm25", {}).items() if id_ in found.memories}
+    around = found.scores.get("bm25_ctx", {}).keys() & found.memories.keys()
+    named = max(words, key=lambda id_: words[id_], default=None)
+    return BestHit(
+        evidence=best.evidence,
+        dense=calibrated(max(cosines, default=scale.low), scale),
+        coverage=coverage(terms, found.memories[named].memory) if named else 0.0,
+        words=bool(words or around),
+    )
+
+
+def by_keywords(found: Found, params: RankingParams) -> list[Ranked]:
+    """By BM25 alone."""
+    ranked = [
+        Ranked.of(id_, dict.fromkeys(PARTS, 0.0) | {"bm25": saturated(score, params.bm25_half)})
+        for id_, score in found.scores.get("bm25", {}).items()
+        if id_ in found.memories
+    ]
+    return sorted(ranked, key=lambda hit: (-hit.score, hit.id))
+
+
+def repeats_last(ranked: Sequence[Ranked], memories: Mapping[UUID, Memory], params: RankingParams) -> list[Ranked]:
+    """Memories that say what a better one has said already step back; nothing is removed."""
+    said: set[Hashable] = set()
+    kept: list[Ranked] = []
+    for hit in ranked:
+        telling = retelling(memories[hit.id].memory)
+        kept.append(hit.scaled(params.repeat_factor) if telling in said else hit)
+        said.add(telling)
+    return sorted(kept, key=lambda hit: -hit.score)
 
 
 @lru_cache(maxsize=16384)

@@ -9,18 +9,20 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from core.domain.abstention import OFF_TOPIC, off_topic
 from core.domain.errors import MemlaneError
 from core.domain.filter_scope import scoped
 from core.domain.filters import Node
-from core.domain.memory import Memory
+from core.domain.hit import Hit
 from core.domain.narrowing import Narrowing, select
-from core.domain.ranking import Ranked, Scale, fuse, saturated
+from core.domain.ranking import Ranked, Scale, fuse
 from core.domain.ranking_params import DEFAULT, RankingParams
 from core.ports.index import IndexUnavailable, SparseVector
 from core.ports.models import Matrix, ModelError
-from core.services.candidates import candidates_of
+from core.services.candidates import best_hit, by_keywords, candidates_of, repeats_last
 from core.services.listing import strict_scoping
 from core.services.recall import Ask, Found, recall
+from core.services.rerank import reranked
 from core.services.runtime import Runtime
 from core.text.query import QueryTerms, analyse
 
@@ -29,8 +31,9 @@ from core.text.query import QueryTerms, analyse
 class SearchQuery:
     """One search. `filters` as the caller sent them; `now` aware and in UTC.
 
-    `threshold` 0 switches threshold and abstention off. `reference_date` is the now of "last week" in the
-    query, nothing else. `strict` is the server's scope rule, which the project's setting overrides.
+    `threshold` 0 switches threshold and abstention off. `rerank` reorders the hits by the configured reranker.
+    `reference_date` is the now of "last week" in the query, nothing else. `strict` is the server's scope rule,
+    which the project's setting overrides.
     """
 
     project_id: UUID
@@ -44,15 +47,6 @@ class SearchQuery:
     keyword_search: bool = False
     reference_date: datetime | None = None
     strict: bool = True
-
-
-@dataclass(frozen=True)
-class Hit:
-    """`score` in (0, 1], the sum of `breakdown` {semantic, bm25, entity, temporal}."""
-
-    memory: Memory
-    score: float
-    breakdown: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -103,11 +97,13 @@ class _Run:
         self._note("embed")
         found = recall(self._runtime, self._ask(where, terms, vector), query.top_k, self._params)
         self._note("recall")
-        ranked = self._keyword(found) if query.keyword_search else self._fused(found, terms)
-        kept = [hit for hit in ranked if hit.score >= query.threshold][: query.top_k]
+        ranked, notice = self._ranked(found, terms)
         self._note("fuse")
-        hits = [Hit(found.memories[hit.id], hit.score, hit.breakdown) for hit in kept]
-        return SearchResult(hits, dropped=found.dropped, stages=dict(self._stages))
+        hits = [Hit(found.memories[hit.id], hit.score, hit.breakdown) for hit in ranked]
+        if query.rerank and hits:
+            hits, notice = reranked(self._runtime, query.text, hits)
+            self._note("rerank")
+        return SearchResult(hits, notice, found.dropped, dict(self._stages))
 
     def report(self, outcome: str, **fields: Any) -> None:
         self._runtime.telemetry.emit(
@@ -136,17 +132,15 @@ class _Run:
             return Ask(self._query.project_id, where, bm25=words)
         return Ask(self._query.project_id, where, dense=vector, bm25=words, bm25_ctx=words, entity=names)
 
-    def _fused(self, found: Found, terms: QueryTerms) -> list[Ranked]:
-        low, high = self._runtime.models.embedder.calibration
-        scale = Scale(low, high, found.cosine_floor)
-        return fuse(candidates_of(found, terms), terms.time, scale, self._params)
-
-    def _keyword(self, found: Found) -> list[Ranked]:
-        """By BM25 alone."""
-        half = self._params.bm25_half
-        ranked = [
-            Ranked.of(id_, {"semantic": 0.0, "bm25": saturated(score, half), "entity": 0.0, "temporal": 0.0})
-            for id_, score in found.scores.get("bm25", {}).items()
-            if id_ in found.memories
-        ]
-        return sorted(ranked, key=lambda hit: (-hit.score, hit.id))
+    def _ranked(self, found: Found, terms: QueryTerms) -> tuple[list[Ranked], str | None]:
+        """At most `top_k` above the threshold, and why there are none where that needs a word."""
+        query = self._query
+        if query.keyword_search:
+            ranked = by_keywords(found, self._params)
+        else:
+            scale = Scale(*self._runtime.models.embedder.calibration, found.cosine_floor)
+            ranked = fuse(candidates_of(found, terms), terms.asked, scale, self._params, 2 * query.top_k)
+            if query.threshold > 0 and ranked and off_topic(best_hit(found, terms, ranked[0], scale), self._params):
+                return [], OFF_TOPIC
+            ranked = repeats_last(ranked, found.memories, self._params)
+        return [hit for hit in ranked if hit.score >= query.threshold][: query.top_k], None

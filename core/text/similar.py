@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
+from functools import lru_cache
 
 from core.text.clauses import denies
 from core.text.lang.fillers import CONTRACTIONS, DIRECTED, FILLERS, FILLERS_CJK, SUBJECTS
@@ -31,6 +33,12 @@ def near_duplicate(a: str, b: str, cosine: float | None) -> bool:
         return False
     directed = DIRECTED.search(fold(a)) or DIRECTED.search(fold(b))
     return not directed and _names(a) == _names(b)
+
+
+@lru_cache(maxsize=16384)
+def retelling(text: str) -> Hashable:
+    """Equal for texts that `near_duplicate` takes for one whatever their cosine: a key to find repeats by."""
+    return (tuple(_telling(text)) or fold(text), tuple(sorted(map(str, numbers(text)))), denies(text))
 
 
 def _telling(text: str) -> list[str]:
