@@ -10,19 +10,25 @@ from typing import Any
 from uuid import UUID
 
 import httpx
-import numpy as np
-import orjson
 from qdrant_client import QdrantClient
 from qdrant_client import models as q
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException
 
 from core.adapters.qdrant_filter import compile_filter
-from core.ports.index import IndexHit, IndexLists, IndexPoint, IndexQuery, IndexUnavailable, SparseVector
+from core.adapters.qdrant_wire import (
+    DENSE,
+    SPARSE,
+    Search,
+    query_body,
+    query_hits,
+    sparse_vectors,
+    upsert_body,
+    wire_vector,
+)
+from core.ports.index import IndexHit, IndexLists, IndexPoint, IndexQuery, IndexUnavailable
 from core.ports.models import Matrix
 
-DENSE = "dense"
-SPARSE = ("bm25", "bm25_ctx", "entity")
 UPSERT_POINTS, SCROLL_POINTS = 32, 1000  # points in one request; small upserts let searches in between
 SETUP_SECONDS = 60  # making and removing collections and indexes syncs many files, or builds them
 _KEEP_ALIVE_SECONDS = 30.0  # below the idle time-out of servers, so that no request meets a closing connection
@@ -81,7 +87,7 @@ class QdrantIndex:
             self._check_dims(collection, info, dims)
             for field, schema in _payload_indexes().items():
                 if field not in info.payload_schema:
-                    _completed(self._index_field(collection, field, schema))
+                    _check_completed(self._index_field(collection, field, schema).status)
 
     def _index_field(self, collection: str, field: str, schema: q.PayloadSchemaParams) -> q.UpdateResult:
         return self._client.create_payload_index(collection, field, schema, wait=True, timeout=SETUP_SECONDS)
@@ -110,24 +116,23 @@ class QdrantIndex:
     def upsert(self, collections: Sequence[str], points: Sequence[IndexPoint]) -> None:
         rest = iter(points)
         while batch := list(islice(rest, UPSERT_POINTS)):
-            body = _upsert_body(batch)
+            body = upsert_body(batch)
             for collection in collections:
-                with _unavailable():
-                    self._upsert(collection, body)
+                answer = self._send("PUT", "/collections/{collection_name}/points?wait=true", collection, body)
+                _check_completed((answer.get("result") or {}).get("status"))
 
-    def _upsert(self, collection: str, body: bytes) -> None:
-        """The client's own request method with the body made beforehand: the models of `upsert()` take four times
-        the processor time, check every number of ours again and write float32 with 17 digits."""
-        answer = self._client.http.client.request(
-            type_=q.InlineResponse2008,
-            method="PUT",
-            url="/collections/{collection_name}/points",
-            path_params={"collection_name": collection},
-            params={"wait": "true"},
-            headers={"Content-Type": "application/json"},
-            content=body,
-        )
-        _completed(answer.result)
+    def _send(self, method: str, path: str, collection: str, body: bytes) -> dict[str, Any]:
+        """A request with its body made beforehand (qdrant_wire), by the method that the whole client uses."""
+        with _unavailable():
+            answer: dict[str, Any] = self._client.http.client.request(
+                type_=dict,
+                method=method,
+                url=path,
+                path_params={"collection_name": collection},
+                headers={"Content-Type": "application/json"},
+                content=body,
+            )
+        return answer
 
     def delete(self, collections: Sequence[str], ids: Sequence[UUID]) -> None:
         if not ids:
@@ -135,34 +140,25 @@ class QdrantIndex:
         selector = q.PointIdsList(points=[str(id_) for id_ in ids])
         for collection in collections:
             with _unavailable():
-                _completed(self._client.delete(collection, selector, wait=True))
+                _check_completed(self._client.delete(collection, selector, wait=True).status)
 
     def query(self, collection: str, query: IndexQuery) -> IndexLists:
-        wanted = _wanted(query)
         lists: IndexLists = {name: [] for name in (DENSE, *SPARSE) if getattr(query, name) is not None}
-        if not wanted:
-            return lists
-        where = _within_project(query)
-        corpus = q.SearchParams(idf=q.IdfCorpusParams(corpus=q.Filter(must=[_in_project(query.project_id)])))
-        requests = [
-            q.QueryRequest(
-                query=q.NearestQuery(nearest=vector),
-                using=name,
-                filter=where,
-                limit=query.limit,
-                params=None if name == DENSE else corpus,
-            )
-            for name, vector in wanted.items()
-        ]
-        with _unavailable():
-            answers = self._query_batch(collection, requests)
-        for name, found in zip(wanted, answers, strict=True):
-            lists[name] = [_hit(point) for point in found.points]
+        searches = [Search(name, vector) for name, vector in sparse_vectors(query).items()]
+        if query.dense is not None:
+            searches.insert(0, Search(DENSE, wire_vector(query.dense)))
+        if searches:
+            corpus = q.Filter(must=[_in_project(query.project_id)])
+            body = query_body(searches, _within_project(query), query.limit, corpus)
+            found = self._query_batch(collection, body, len(searches))
+            lists |= {search.using: hits for search, hits in zip(searches, found, strict=True)}
         return lists
 
     def nearest(
         self, collection: str, project_id: UUID, scope_keys: Sequence[str], vectors: Matrix, limit: int
     ) -> list[list[IndexHit]]:
+        if not len(vectors):
+            return []
         where = q.Filter(
             must=[
                 _in_project(project_id),
@@ -170,22 +166,12 @@ class QdrantIndex:
                 q.FieldCondition(key="state", match=q.MatchValue(value="active")),
             ]
         )
-        requests = [
-            q.QueryRequest(query=q.NearestQuery(nearest=row), using=DENSE, filter=where, limit=limit)
-            for row in vectors.tolist()
-        ]
-        with _unavailable():
-            answers = self._query_batch(collection, requests)
-        return [[_hit(point) for point in found.points] for found in answers]
+        body = query_body([Search(DENSE, wire_vector(row)) for row in vectors], where, limit)
+        return self._query_batch(collection, body, len(vectors))
 
-    def _query_batch(self, collection: str, requests: list[q.QueryRequest]) -> list[q.QueryResponse]:
-        """What `query_batch_points` sends, without its deep copy and its search for texts to embed."""
-        answer = self._client.http.search_api.query_batch_points(
-            collection_name=collection, query_request_batch=q.QueryRequestBatch(searches=requests)
-        )
-        if answer.result is None:
-            raise IndexUnavailable("the index answered without a result")
-        return answer.result
+    def _query_batch(self, collection: str, body: bytes, searches: int) -> list[list[IndexHit]]:
+        answer = self._send("POST", "/collections/{collection_name}/points/query/batch", collection, body)
+        return query_hits(answer, searches)
 
     def scroll(self, collection: str, project_id: UUID | None = None) -> Iterator[tuple[UUID, dict[str, Any]]]:
         where = None if project_id is None else q.Filter(must=[_in_project(project_id)])
@@ -214,9 +200,9 @@ def _unavailable() -> Iterator[None]:
         raise IndexUnavailable(f"{type(error).__name__}: {error}") from error
 
 
-def _completed(result: q.UpdateResult | None) -> None:
-    if result is None or result.status != q.UpdateStatus.COMPLETED:
-        raise IndexUnavailable(f"the update was not completed: {result}")
+def _check_completed(status: str | None) -> None:
+    if status != q.UpdateStatus.COMPLETED:
+        raise IndexUnavailable(f"the update was not completed: {status}")
 
 
 def _in_project(project_id: UUID) -> q.FieldCondition:
@@ -228,35 +214,3 @@ def _within_project(query: IndexQuery) -> q.Filter:
     compiled = compile_filter(query.where, query.ids)
     must = compiled.must if isinstance(compiled.must, list) else [compiled.must] if compiled.must else []
     return compiled.model_copy(update={"must": [_in_project(query.project_id), *must]})
-
-
-def _wanted(query: IndexQuery) -> dict[str, Any]:
-    """The vectors to send, by name. An empty sparse vector matches nothing: its list stays empty."""
-    wanted: dict[str, Any] = {}
-    if query.dense is not None:
-        wanted[DENSE] = query.dense.tolist()
-    for name in SPARSE:
-        vector: SparseVector | None = getattr(query, name)
-        if vector is not None and vector.indices:
-            wanted[name] = q.SparseVector(indices=vector.indices, values=vector.values)
-    return wanted
-
-
-def _upsert_body(points: Sequence[IndexPoint]) -> bytes:
-    """The JSON of an upsert; numpy's float32 keep their own short digits."""
-    rows = [{"id": point.id, "vector": _vectors(point), "payload": dict(point.payload)} for point in points]
-    return orjson.dumps({"points": rows}, option=orjson.OPT_SERIALIZE_NUMPY)
-
-
-def _vectors(point: IndexPoint) -> dict[str, Any]:
-    """The vectors of a point by name. Empty sparse vectors are left out: they would count as documents in the IDF."""
-    vectors: dict[str, Any] = {DENSE: np.ascontiguousarray(point.dense, dtype=np.float32)}
-    for name in SPARSE:
-        vector: SparseVector | None = getattr(point, name)
-        if vector is not None and vector.indices:
-            vectors[name] = {"indices": vector.indices, "values": vector.values}
-    return vectors
-
-
-def _hit(point: q.ScoredPoint) -> IndexHit:
-    return IndexHit(UUID(str(point.id)), point.score)

@@ -145,6 +145,25 @@ def test_a_rare_word_counts_more_than_a_common_one(index: QdrantIndex, collectio
     assert hits[0].score > 2 * hits[1].score
 
 
+def test_nearest_answers_each_vector_from_the_active_points_of_the_scopes(
+    index: QdrantIndex, collection: str
+) -> None:
+    project, rnd = new_id(), random.Random(5)
+    base = point(rnd, project)
+    mine = dict(base.payload) | {"scope_key": "mine", "state": "active"}
+    points = [replace(base, id=new_id(), dense=unit(rnd), payload=mine) for _ in range(6)]
+    hidden = [mine | {"state": "superseded"}, mine | {"scope_key": "other"}, mine | {"project": str(new_id())}]
+    others = [replace(points[0], id=new_id(), payload=payload) for payload in hidden]
+    index.upsert([collection], points + others)
+    rows = np.stack([points[0].dense, points[4].dense])
+    found = index.nearest(collection, project, ["mine", "absent"], rows, 3)
+    assert [hits[0].id for hits in found] == [points[0].id, points[4].id]
+    assert [len(hits) for hits in found] == [3, 3]
+    assert {hit.id for hits in found for hit in hits} <= {kept.id for kept in points}
+    assert index.nearest(collection, project, [], rows, 3) == [[], []]
+    assert index.nearest(collection, project, ["mine"], rows[:0], 3) == []
+
+
 def test_scrolling_visits_every_point_once_in_pages(
     index: QdrantIndex, collection: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,7 +139,7 @@ def describe(collection: Collection) -> dict[str, Any]:
 
 
 def _hit(point: edge.ScoredPoint) -> dict[str, Any]:
-    hit = {"id": point.id, "version": point.version, "score": point.score}
+    hit: dict[str, Any] = {"id": point.id, "version": point.version, "score": point.score}
     return hit | _details(point)
 
 
