@@ -1,7 +1,7 @@
 """What some tests need of the machine, and whether it is there.
 
 A test says `@pytest.mark.needs("rabbitmq")`. What is missing is not run and listed at the end with its reason;
-MEMLANE_REQUIRE=rabbitmq,node turns that into a failure before anything runs.
+MEMLANE_REQUIRE=rabbitmq,node turns that into a failure before anything runs, where a test needs one of these.
 """
 
 from __future__ import annotations
@@ -63,15 +63,13 @@ class MachinePlugin:
         unknown = required - set(NEEDS)
         if unknown:
             raise pytest.UsageError(f"MEMLANE_REQUIRE: {', '.join(sorted(unknown))} is none of {', '.join(NEEDS)}")
-        for name in sorted(required):
-            reason = NEEDS[name]()
-            if reason:
-                raise pytest.UsageError(f"MEMLANE_REQUIRE={name}, but: {reason}")
         kept, left_out = [], []
         for item in items:
-            reasons = [reason for marker in item.iter_markers("needs") if (reason := _missing(marker))]
-            self.not_run.update(reasons[:1])
-            (left_out if reasons else kept).append(item)
+            missing = _missing(item)
+            for name in sorted(required & missing.keys()):
+                raise pytest.UsageError(f"MEMLANE_REQUIRE={name}, but: {missing[name]}")
+            self.not_run.update(list(missing.values())[:1])
+            (left_out if missing else kept).append(item)
         if left_out:
             config.hook.pytest_deselected(items=left_out)
             items[:] = kept
@@ -83,5 +81,7 @@ class MachinePlugin:
                 terminalreporter.line(f"NOT RUN: {reason} ({tests} test{'s' if tests > 1 else ''})")
 
 
-def _missing(marker: pytest.Mark) -> str | None:
-    return next((reason for name in marker.args if (reason := NEEDS[name]())), None)
+def _missing(item: pytest.Item) -> dict[str, str]:
+    """name → reason, for each thing the test needs and the machine has not."""
+    names = [name for marker in item.iter_markers("needs") for name in marker.args]
+    return {name: reason for name in names if (reason := NEEDS[name]())}

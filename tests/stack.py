@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,13 @@ _FOREIGN = ("MEMLANE_", "OPENAI_", "FLOWER_")  # what would change the stack und
 def short_home() -> Path:
     """A temporary folder any account can reach; pytest's own lie in one that only its user can."""
     return Path(tempfile.mkdtemp(prefix="memlane-test-"))
+
+
+def clean_environment(**added: str) -> dict[str, str]:
+    """This process's environment without Memlane's own variables, able to import this tree."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return kept | {"PYTHONPATH": path} | added
 
 
 def launch(home: Path, environment: Mapping[str, str] | None = None) -> Launch:
@@ -39,4 +45,4 @@ def running_stack(**environment: str) -> Iterator[tuple[Launch, StackState]]:
         yield started, started.wait_ready()
     finally:
         started.stop()
-        shutil.rmtree(home, ignore_errors=True)
+        started.discard()

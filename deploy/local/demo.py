@@ -5,7 +5,6 @@ python -m deploy.local.demo [FILE]
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 import time
@@ -38,6 +37,7 @@ class Times:
     start: float = 0.0
     accepts: list[float] = field(default_factory=list)
     searches: list[float] = field(default_factory=list)
+    search_stages: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     waiting: list[float] = field(default_factory=list)  # of each event for its worker
     stages: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -76,7 +76,7 @@ def _run(conversation: Conversation, console: Console) -> int:
             launch.stop()
     finally:
         launch.stop()
-        shutil.rmtree(home, ignore_errors=True)
+        launch.discard()
     console.print("Everything is stopped and removed. `make up` serves it for real.")
     return 0
 
@@ -177,12 +177,22 @@ def _ask(client: httpx.Client, conversation: Conversation, console: Console, tim
         seconds = time.perf_counter() - began
         answer.raise_for_status()
         times.searches.append(seconds)
+        for stage, took in _server_timing(answer.headers.get("Server-Timing", "")):
+            times.search_stages[stage].append(took)
         console.print(f"\n{question}   ({seconds * 1000:.0f} ms)", markup=False)
         hits = answer.json()["results"]
         for hit in hits:
             console.print(f"  {hit['score']:.2f}  {hit['memory']}  {_breakdown(hit)}", markup=False)
         if not hits:
             console.print("  nothing found")
+
+
+def _server_timing(header: str) -> Iterator[tuple[str, float]]:
+    """(stage, seconds) of a Server-Timing header: `embed;dur=4.1, recall;dur=2.0`, milliseconds."""
+    for entry in filter(None, header.split(",")):
+        name, _, duration = entry.strip().partition(";dur=")
+        if duration:
+            yield name, float(duration) / 1000
 
 
 def _breakdown(hit: dict[str, Any]) -> str:
@@ -200,6 +210,8 @@ def _show_times(console: Console, times: Times) -> None:
     for stage, seconds in times.stages.items():
         table.add_row(f"Workers: {stage} (all events)", f"{seconds * 1000:.0f} ms")
     table.add_row("Search (median)", f"{median(times.searches) * 1000:.1f} ms")
+    for stage, took in times.search_stages.items():
+        table.add_row(f"  of it: {stage}", f"{median(took) * 1000:.1f} ms")
     console.print(table)
 
 

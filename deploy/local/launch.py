@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import TypeVar
 
 from deploy.local.failure import StackFailure
 from deploy.local.lifeline import FD_VARIABLE
+from deploy.local.postgres import moved_folder
 from deploy.local.stack_state import StackState, read_state
 
 START_SECONDS = 120.0
@@ -76,6 +78,11 @@ class Launch:
         if self._write_end >= 0:
             os.close(self._write_end)
             self._write_end = -1
+
+    def discard(self) -> None:
+        """Removes the home, and data that had to be kept elsewhere. Stop first."""
+        shutil.rmtree(moved_folder(self.home), ignore_errors=True)
+        shutil.rmtree(self.home, ignore_errors=True)
 
     def log_tails(self, lines: int = 15) -> dict[str, str]:
         """The end of each child's log that says anything, by part."""

@@ -163,6 +163,11 @@ def _plain_environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PG"))}
 
 
+def moved_folder(home: Path) -> Path:
+    """Where the data of `home` is kept when root's account cannot reach that."""
+    return _SYSTEM_DATA / hashlib.sha256(str(home.resolve()).encode()).hexdigest()[:12]
+
+
 def _data_folder(home: Path, user: SystemUser | None) -> Path:
     """MEMLANE_HOME, or, where root's account cannot reach that, a folder of its own."""
     home = home.resolve()
@@ -171,7 +176,7 @@ def _data_folder(home: Path, user: SystemUser | None) -> Path:
     home.chmod(home.stat().st_mode | 0o001)  # of MEMLANE_HOME alone: the account must pass through it
     if user.can_enter(home):
         return home
-    folder = _SYSTEM_DATA / hashlib.sha256(str(home).encode()).hexdigest()[:12]
+    folder = moved_folder(home)
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     if not user.can_enter(folder):
         raise StackFailure(
