@@ -15,13 +15,25 @@ from core.domain.memory import Candidate, Turn
 from core.text.clauses import content
 from core.text.dates import DateMention, mentions
 from core.text.entities import entities
-from core.text.lang import words
-from core.text.lang.chatter import ADVICE, ATTACHMENT, ECHO_LINE, MACHINE_BLOCK, SECOND_PERSON, SPEAKER_LABELS
+from core.text.lang.chatter import (
+    ADDRESSING,
+    ADVICE,
+    ATTACHMENT,
+    ECHO_LINE,
+    FIRST_PERSON,
+    MACHINE_BLOCK,
+    RECOMMENDING,
+    SERVICE,
+    SPEAKER_LABELS,
+)
+from core.text.lang.names import COMMON
+from core.text.lang.paraphrase import OPENING_NOUNS
+from core.text.lang.roles import ROLES
 from core.text.language import language
 from core.text.normalise import fold
 from core.text.scripts import is_cjk
 from core.text.sentences import sentences
-from core.text.sifting import Kind, Sifted, informative, sift
+from core.text.sifting import Kind, Sifted, fragment, informative, sift, specific
 from core.text.similar import near_duplicate
 from core.text.squeeze import squeeze
 
@@ -30,7 +42,6 @@ ECHO = 0.7  # share of a sentence's content that a shown memory or the user said
 TOPIC = 2  # informative words that make a question worth carrying along
 SHORT_ANSWER = 6  # informative words up to which an answer needs its question
 _SPEAKER = re.compile(r"^\s*([A-ZÀ-Þ][\w.'’\-]*(?: [A-ZÀ-Þ][\w.'’\-]*){0,2}|[\u4e00-\u9fff]{2,4})\s*[:：]\s+(?=\S)")
-_NOT_SPEAKERS = words("note remember recalled fact update ps fyi todo user assistant system warning error 注意")
 _PICTURE_OF = re.compile(
     r"^(?:an? )?(?:close[- ]up )?(?:photo|photograph|photography|picture|image|shot|pic) of (?=\w)", re.I
 )
@@ -52,14 +63,14 @@ def extract(turns: Sequence[Turn], earlier: Sequence[Turn], shown: Sequence[str]
 
     Only user and assistant turns are sources. Near duplicates inside the answer collapse into the first.
     """
-    names = _known_names([*earlier, *turns])
+    speakers = _speakers([*earlier, *turns])
     asked = _last_question(earlier)
     heard = [content(text) for text in shown]
     found: list[Candidate] = []
     for turn in turns:
         if turn.role not in ("user", "assistant"):
             continue
-        said = _said(turn, names)
+        said = _said(turn, speakers)
         found.extend(_memories(said, asked, heard))
         if turn.role == "user":
             heard.append(content(turn.text))
@@ -67,16 +78,23 @@ def extract(turns: Sequence[Turn], earlier: Sequence[Turn], shown: Sequence[str]
     return _distinct(found)
 
 
-def _known_names(turns: Sequence[Turn]) -> frozenset[str]:
-    """Folded words of the speakers' names: to address somebody tells nothing."""
-    named = [name for turn in turns if (name := turn.name or _prefix(turn.text)[0])]
-    return frozenset(word for name in named for word in fold(name).split())
+def _speakers(turns: Sequence[Turn]) -> frozenset[str]:
+    """Names of the speakers: given with the message, or written in front of at least half of several messages."""
+    spoken = [turn for turn in turns if turn.role in ("user", "assistant")]
+    prefixes = [match.group(1) for turn in spoken if (match := _SPEAKER.match(turn.text)) and _named(match)]
+    written = prefixes if len(prefixes) >= 2 and 2 * len(prefixes) >= len(spoken) else []
+    return frozenset(written) | {turn.name for turn in spoken if turn.name}
 
 
-def _prefix(text: str) -> tuple[str | None, str]:
-    """("Nora", "I ski.") of "Nora: I ski."; (None, text) where no speaker is written in front."""
+def _named(match: re.Match[str]) -> bool:
+    """Not "Recalled:", "Question:" or "User:", which head a line and name nobody."""
+    return not ECHO_LINE.match(match.group()) and fold(match.group(1)) not in COMMON | ROLES | OPENING_NOUNS
+
+
+def _prefix(text: str, speakers: frozenset[str]) -> tuple[str | None, str]:
+    """("Nora", "I ski.") of "Nora: I ski.", if Nora is a speaker; else (None, text)."""
     match = _SPEAKER.match(text)
-    if match is None or fold(match.group(1)) in _NOT_SPEAKERS:
+    if match is None or match.group(1) not in speakers:
         return None, text
     return match.group(1), text[match.end() :]
 
@@ -93,8 +111,9 @@ def _question(asked: Sequence[str]) -> str | None:
     return next((question for question in reversed(asked) if informative(question) >= TOPIC), None)
 
 
-def _said(turn: Turn, names: frozenset[str]) -> _Said:
-    prefix, text = _prefix(turn.text)
+def _said(turn: Turn, speakers: frozenset[str]) -> _Said:
+    names = frozenset(word for name in speakers for word in fold(name).split())
+    prefix, text = _prefix(turn.text, speakers)
     said = _Said(turn, turn.name or prefix)
     shown = [_caption(match) for match in ATTACHMENT.finditer(text)]
     text = ATTACHMENT.sub("\n", text)
@@ -141,8 +160,12 @@ def _pieces(sentence: str) -> Iterator[str]:
 def _memories(said: _Said, asked: str | None, heard: list[frozenset[str]]) -> Iterator[Candidate]:
     told = [sifted.told for sifted in said.sifted if sifted.kind is Kind.TELLS and _worth(said, sifted.told, heard)]
     for index, group in enumerate(_groups(told)):
-        needs = index == 0 and asked and _needs(" ".join(group), asked)
-        yield _candidate(said, " ".join(group), asked if needs else None)
+        text = " ".join(group)
+        needs = index == 0 and asked is not None and _needs(text, asked)
+        if needs or not fragment(text):
+            yield _candidate(said, text, asked if needs else None)
+        if _machine(said):  # a long explanation is no memory; its beginning may be
+            return
 
 
 def _needs(answer: str, asked: str) -> bool:
@@ -150,14 +173,26 @@ def _needs(answer: str, asked: str) -> bool:
     return informative(answer) < SHORT_ANSWER and content(answer).isdisjoint(content(asked))
 
 
+def _machine(said: _Said) -> bool:
+    """An assistant without a name; with one it is a person in a conversation of several."""
+    return said.turn.role == "assistant" and said.speaker is None
+
+
 def _worth(said: _Said, told: str, heard: list[frozenset[str]]) -> bool:
-    """An unnamed assistant is a machine: its echoes of what it was told are dropped."""
-    if said.turn.role == "user" or said.speaker:
+    """Of a machine's words, what it says of itself, recommends, or states with names or numbers.
+
+    What it says to the user about the user is an echo, and so is what a shown memory or the user said before.
+    """
+    if not _machine(said):
         return True
-    if SECOND_PERSON.match(fold(told)) and not ADVICE.match(fold(told)):
+    folded = fold(told)
+    recommends = RECOMMENDING.search(folded) or ADVICE.match(folded)
+    if SERVICE.search(folded) or (ADDRESSING.search(folded) and not recommends):
         return False
     about = content(told)
-    return bool(about) and not any(len(about & known) >= ECHO * len(about) for known in heard)
+    if not about or any(len(about & known) >= ECHO * len(about) for known in heard):
+        return False
+    return bool(recommends or FIRST_PERSON.search(folded) or specific(told))
 
 
 def _groups(told: list[str]) -> Iterator[list[str]]:

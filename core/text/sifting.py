@@ -16,8 +16,10 @@ from core.text.lang.chatter import (
     PHATIC,
     PHATIC_CJK,
     PRAISE,
+    PROPOSAL,
     REACTION,
     STANDING,
+    TOLD_BY_ASKING,
     TOOL_LINE,
 )
 from core.text.lang.stopwords import CHINESE, LATIN
@@ -65,15 +67,26 @@ def sift(sentence: str, known: frozenset[str] = frozenset()) -> Sifted:
     handed = HANDED_OVER.match(sentence)
     if handed and handed.end() < len(sentence) and not asks(sentence[handed.end() :]):
         return _told(sentence, sentence[handed.end() :], known)
+    by_asking = TOLD_BY_ASKING.match(sentence)
+    if by_asking:
+        return _told(sentence, sentence[by_asking.end() :].rstrip("?？ ") + ".", known)
     told = without_tag(sentence)
     if told != sentence:
         return _told(sentence, told, known)
     if asks(sentence):
         leading = _statement_before(sentence)
         return Sifted(sentence, Kind.TELLS, leading) if leading else Sifted(sentence, Kind.ASKS)
-    if IMPERATIVE.search(fold(sentence)) and not STANDING.search(fold(sentence)):
+    if _requests(sentence, known):
         return Sifted(sentence, Kind.REQUESTS)
     return _told(sentence, sentence, known)
+
+
+def _requests(sentence: str, known: frozenset[str]) -> bool:
+    """Wants something done now. A proposal with a time or a place is an appointment."""
+    folded = fold(sentence)
+    if PROPOSAL.match(folded):
+        return not specific(sentence, known)
+    return IMPERATIVE.search(folded) is not None and not STANDING.search(folded)
 
 
 def informative(sentence: str, known: frozenset[str] = frozenset()) -> int:
@@ -126,7 +139,7 @@ def _says_little(told: str, known: frozenset[str]) -> bool:
     if not matter:
         return True
     folded = fold(told)
-    if matter > FEW_WORDS or _specific(told, known) or STANDING.search(folded):
+    if matter > FEW_WORDS or specific(told, known) or STANDING.search(folded):
         return False
     mine = FIRST_PERSON.search(folded) is not None
     if REACTION.match(folded) or (known and not mine and matter <= PRAISED and PRAISE.search(folded)):
@@ -134,7 +147,13 @@ def _says_little(told: str, known: frozenset[str]) -> bool:
     return ADDRESSING.search(folded) is not None and (not mine or matter <= VERY_FEW_WORDS)
 
 
-def _specific(told: str, known: frozenset[str]) -> bool:
+def fragment(told: str) -> bool:
+    """A word or two of nobody's ("pizza"), which say something only as an answer."""
+    short = len(_CJK_CHAR.findall(told)) + 2 * len(_WORD.findall(told)) <= 4
+    return short and not specific(told) and not FIRST_PERSON.search(fold(told))
+
+
+def specific(told: str, known: frozenset[str] = frozenset()) -> bool:
     """A number, an identifier, or a name that is not a speaker's."""
     if any(char.isdigit() for char in told):
         return True

@@ -22,14 +22,18 @@ PHATIC = words(
     lots much really very so too well way pretty quite just truly always never forget
     thing things stuff something anything everything one ones bit idea point part kinda sorta gonna wanna gotta
     hear heard hearing tell told asking ask share sharing shared let knowing say saying said
+    question questions noted saved done stored remembered recorded updated finished ready
     keep going go went come coming get getting make makes made making take taking
     buddy pal dude bro man girl guys mate dear friend friends folks everyone people
     time long miss missed check stay tuned worth deserve deserved job work hard
     day week weekend today forward can't wait
-    hallo moin servus tschüss danke dankeschön bitte gerne gern genau stimmt klar super toll schön prima alles gut
-    freut freue wirklich ach naja entschuldigung guten tag morgen abend nacht bis bald sehen wünsche viel glück spaß
-    hola buenas buenos días tardes noches gracias muchas vale claro genial bien adiós hasta luego perdón perfecto
-    bonjour salut bonsoir merci beaucoup d'accord oui non bien sûr super génial parfait pardon revoir bientôt
+    hallo moin servus tschüss danke dank dankeschön bitte gerne gern genau stimmt klar super toll schön prima
+    alles gut
+    freut freue wirklich ach naja entschuldigung guten tag morgen abend nacht bis bald sehen wünsche viel vielen
+    hilfe glück spaß
+    hola buenas buenos días tardes noches gracias muchas vale claro genial bien ayuda adiós hasta luego perdón
+    perfecto
+    bonjour salut bonsoir merci beaucoup aide d'accord oui non bien sûr super génial parfait pardon revoir bientôt
     ciao grazie prego obrigado obrigada olá"""
 )
 PHATIC_CJK = re.compile(
@@ -49,7 +53,7 @@ IMPERATIVE = re.compile(
     r"outline|prove|remember|remind|note|keep in mind|don't forget|believe|optimi[sz]e|check|let me know"
     r"|look at|take a look|try|go ahead|keep|imagine|consider"
     r"|note that you|"
-    r"let's|stop|wait|hold on|continue|repeat|answer|read|see|click|use|ping|test|format|start|do it|don't)\b"
+    r"stop|wait|hold on|continue|repeat|answer|read|see|click|use|ping|test|format|start|do it|don't)\b"
     r"|^(?:can|could|would|will) (?:you|u|someone|anybody)\b|^i(?:'d like| want| need) you to\b|^please\b"
     r"|^(?:bitte|erkläre?|zeige?|schreibe?|gib|hilf|übersetze?|erstelle?|mach|such|finde?|nenne?|sag mir|beschreibe?|"
     r"kannst du|könntest du|können sie|könnten sie|lass uns|prüfe?)\b"
@@ -59,6 +63,15 @@ IMPERATIVE = re.compile(
     r"pouvez-vous|pourrais-tu|pourriez-vous)\b"
     r"|^(?:请|請|帮我|幫我|麻烦|麻煩|能不能|可以帮|给我|給我|告诉我|告訴我|解释|解釋|写一|寫一|翻译|总结|列出)"
     r"|(?:てください|て下さい|してくれ|教えて|お願いします|てくれますか)[。！!]?$",
+    re.IGNORECASE,
+)
+PROPOSAL = re.compile(r"^(?:let's|lass uns|vamos a|on va|咱们|我们去|一緒に)", re.IGNORECASE)
+# "Do you know that I'm allergic?": a question by form, a fact by content.
+TOLD_BY_ASKING = re.compile(
+    r"^(?:(?:do|did|don't) you (?:know|remember|recall)|weißt du|wusstest du|sabes|sabías"
+    r"|tu sais)\s*,?\s*(?:that|dass|que)?\s+"
+    r"(?=(?:i|i'm|i've|we|ich|yo|soy|tengo|je|j'ai)\b|(?:my|our|mein\w*|mi|mon|ma) \w+ (?:is|are|was|has|ist"
+    r"|hat|es|tiene|est|a)\b)",
     re.IGNORECASE,
 )
 # "Remember that …", "note: …": a request, but the user's way to hand over a fact.
@@ -75,7 +88,7 @@ ECHO_LINE = re.compile(
     r"|from (?:my )?)?\s*"
     r"(?:recalled|recall|retrieved|memory|memories|facts about (?:you|the user|user)|context|from memory"
     r"|memory update|"
-    r"erinnerung(?:en)?|recuerdos?|souvenirs?|回忆|回憶|记忆|記憶|召回|已知信息|思い出|記憶から)\s*(?:\([^)]*\))?\s*[\])]?\s*[:：]",
+    r"erinnerung(?:en)?|recuerdos?|souvenirs?|回忆|回憶|记忆|記憶|召回|已知信息|思い出|記憶から)\s*(?:\([^)]*\))?\s*(?:[\])]\s*[:：]?|[:：])",
     re.IGNORECASE,
 )
 TOOL_LINE = re.compile(
@@ -159,6 +172,27 @@ ADVICE = re.compile(
     r"|könnten|kannst)\b|"
     r"^(?:deberías|podrías|puedes)\b|^(?:tu|vous) (?:devriez|devrais|pourriez|pourrais|pouvez|peux)\b"
     r"|^[你您](?:可以|应该|最好)",
+    re.IGNORECASE,
+)
+# A machine talking of its service, not of the world.
+SERVICE = re.compile(
+    r"\bas an? (?:ai|assistant|language model)\b|\bi(?:'ll|'m|'d|'ve| can| could| will| would"
+    r"| am)? ?(?:be )?(?:happy |glad |able |"
+    r"here |ready |going )?(?:to )?(?:help|assist|remember|recall|keep that in mind|make a note|let you know)\b"
+    r"|\bi (?:don't|do not|can't|cannot) (?:have access|access|browse|see|recall|find)\b|^(?:let me|feel free"
+    r"|here(?:'s| is| are)\b)"
+    r"|\b(?:hope (?:this|that) helps|anything else|let me know|noted|got it|i(?:'ve| have)? (?:noted|saved"
+    r"|updated|added|stored|"
+    r"remembered)|(?:from|in) (?:my )?memory)\b|^(?:retrieved|recalled|search(?:ed|ing)|loading|calling"
+    r"|fetch(?:ed|ing)|thinking)\b"
+    r"|\b(?:als ki|ich helfe|gern geschehen|ich merke mir|como ia|te ayudo|en tant qu'ia|je retiens|je suis là)\b"
+    r"|作为(?:一个)?(?:人工智能|ai)|我记得|我记住了|已记录|已保存|我可以帮|希望.*帮助|覚えました|記録しました|お手伝い",
+    re.IGNORECASE,
+)
+RECOMMENDING = re.compile(
+    r"\b(?:recommend\w*|suggest\w*|i'd (?:go|use|pick|choose|try|start)|i would (?:go|use|pick|choose|try)"
+    r"|empfehle\w*|"
+    r"vorschlag\w*|schlage|recomiendo|sugiero|recommande|conseille|propose)\b|推荐|建议|おすすめ|お勧め",
     re.IGNORECASE,
 )
 SPEAKER_LABELS = {

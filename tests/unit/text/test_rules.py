@@ -93,3 +93,76 @@ def test_two_facts_survive_forty_long_messages_of_filler(filler: str) -> None:
     assert any("locker is B17" in memory for memory in memories)
     assert any("dentist is Dr Ek" in memory for memory in memories)
     assert len(memories) <= 6
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Recalled memory: user likes tea",
+        "Memory: User likes tea.",
+        "[memory] user likes tea",
+        "I remember that you like tea.",
+        "Based on your memories, you like tea.",
+        "Noted! I'll remember that.",
+        "As an AI language model, I cannot browse the web.",
+        "Retrieved 3 memories.",
+        "Calling tool search(query='tea')",
+        "我记得你喜欢喝茶。",
+        "回忆：用户喜欢茶。好的",
+    ],
+)
+def test_a_machine_echoing_or_serving_is_no_source(said: str) -> None:
+    assert texts(("user", "ping"), ("assistant", said), shown=("User: I like tea",)) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My name is Ada.",
+        "I booked table 5 for 7 pm.",
+        "You should try the Ramen Bar on 5th street.",
+        "我推荐去蓝莲花餐厅。",
+    ],
+)
+def test_what_a_machine_says_of_itself_or_recommends_is_kept_as_its_own(said: str) -> None:
+    (candidate,) = extract(turns(("user", "hi"), ("assistant", said)), [], [])
+    assert (candidate.attributed_to, candidate.role) == ("assistant", "assistant")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Always answer in French",
+        "call me Al",
+        "from now on use metric units",
+        "Do you know that I'm allergic to nuts?",
+        "Let's meet at 5pm at Cafe Luna",
+        "The fan is stuck",
+        "Deploys happen on Fridays only",
+    ],
+)
+def test_standing_wishes_appointments_and_plain_statements_are_kept(said: str) -> None:
+    assert len(texts(("user", said))) == 1
+
+
+def test_named_assistants_are_people() -> None:
+    said = [
+        Turn(0, "user", "I ski.", NOW, "Nora"),
+        Turn(1, "assistant", "Thanks Nora, my sister skis too.", NOW, "Ben"),
+    ]
+    assert [candidate.text for candidate in extract(said, [], [])] == ["Nora: I ski.", "Ben: My sister skis too."]
+
+
+def test_speakers_written_in_front_of_lines_are_speakers() -> None:
+    memories = texts(("user", "Nora: I live in Lyon."), ("user", "Ben: I live in Porto."))
+    assert memories == ["Nora: I live in Lyon.", "Ben: I live in Porto."]
+
+
+def test_what_a_picture_shows_is_kept() -> None:
+    (memory,) = texts(("user", "Look at this! [image: a photo of a red bicycle by a lake]"))
+    assert memory == "User: [image: a red bicycle by a lake]"
+
+
+def test_sources_are_the_turns_that_were_used() -> None:
+    found = extract(turns(("user", "Hi!"), ("user", "I ski."), ("assistant", "Nice."), ("user", "I swim.")), [], [])
+    assert [candidate.source_turns for candidate in found] == [(1,), (3,)]
