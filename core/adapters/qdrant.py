@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -13,7 +13,7 @@ import httpx
 from qdrant_client import QdrantClient
 from qdrant_client import models as q
 from qdrant_client.common.client_exceptions import QdrantException
-from qdrant_client.http.exceptions import ApiException
+from qdrant_client.http.exceptions import ApiException, ResponseHandlingException
 
 from core.adapters.qdrant_filter import compile_filter
 from core.adapters.qdrant_wire import (
@@ -70,6 +70,7 @@ class QdrantIndex:
                 keepalive_expiry=_KEEP_ALIVE_SECONDS,
             ),
         )
+        self._client.http.client.add_middleware(_once_more)
 
     def close(self) -> None:
         self._client.close()
@@ -189,6 +190,16 @@ class QdrantIndex:
     def drop(self, collection: str) -> None:
         with _unavailable():
             self._client.delete_collection(collection, timeout=SETUP_SECONDS)
+
+
+def _once_more(request: httpx.Request, send: Callable[[httpx.Request], httpx.Response]) -> httpx.Response:
+    """A server may close an idle connection at the moment it is used again. All requests here can be sent twice."""
+    try:
+        return send(request)
+    except ResponseHandlingException as error:
+        if not isinstance(error.source, httpx.RemoteProtocolError):
+            raise
+        return send(request)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from pathlib import Path
 import httpx
 
 from core.adapters.qdrant import QdrantIndex
+from deploy.local.lifeline import FD_VARIABLE
 
 SECONDS = 20.0
 _ADDRESS = re.compile(r"http://[\d.]+:\d+")
@@ -55,21 +56,29 @@ def quick_folder() -> Iterator[Path]:
 
 
 def command(path: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "deploy.local.endpoint", "--path", str(path), "--port", "0", *more]
+    module = ["deploy.local.lifeline", "deploy.local.endpoint"]
+    return [sys.executable, "-m", *module, "--path", str(path), "--port", "0", *more]
 
 
 @contextmanager
 def endpoint(path: Path, *more: str) -> Iterator[Endpoint]:
-    """An endpoint on a free port, ready; it is gone when the block ends."""
+    """An endpoint on a free port, ready; it is gone when the block ends, or when this process is killed."""
     key = secrets.token_hex(8)
+    lifeline, held = os.pipe()
     process = subprocess.Popen(
-        command(path, *more), env=os.environ | {"MEMLANE_QDRANT_API_KEY": key}, stdout=subprocess.PIPE, text=True
+        command(path, *more),
+        env=os.environ | {"MEMLANE_QDRANT_API_KEY": key, FD_VARIABLE: str(lifeline)},
+        pass_fds=[lifeline],
+        stdout=subprocess.PIPE,
+        text=True,
     )
+    os.close(lifeline)
     try:
         assert process.stdout is not None
         address = _ADDRESS.search(process.stdout.readline())  # said once it listens; empty if it ended instead
         assert address, f"the endpoint did not start: {process.wait(SECONDS)}"
         yield Endpoint(process, path, address.group(), key)
     finally:
+        os.close(held)
         process.kill()
         process.communicate()

@@ -137,6 +137,21 @@ def test_a_folder_that_cannot_be_read_is_named_with_what_to_do(folder: Path) -> 
     assert "memlane reindex" in refused.stderr
 
 
+def test_a_folder_that_the_engine_panics_on_is_named_too(folder: Path) -> None:
+    """Uneven sparse vectors do that, which is why the endpoint checks them before the engine does."""
+    path = folder / "collections" / "poisoned"
+    path.mkdir(parents=True)
+    config = edge.EdgeConfig(sparse_vectors={"words": edge.EdgeSparseVectorParams()})
+    shard = edge.EdgeShard.create(str(path), config)
+    uneven = edge.Point(1, {"words": edge.SparseVector([1, 2], [1.0])})
+    with pytest.raises(BaseException, match="out of bounds"):
+        shard.update(edge.UpdateOperation.upsert_points([uneven]))
+    shard.close()
+    refused = start(folder)
+    assert refused.returncode == 2
+    assert f"{path}: " in refused.stderr
+
+
 def test_it_does_not_start_without_a_key_or_on_a_taken_port(folder: Path) -> None:
     keyless = start(folder, MEMLANE_QDRANT_API_KEY="")
     assert keyless.returncode == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -90,6 +91,26 @@ def test_an_answer_of_another_shape_is_unavailable(
     httpserver.expect_request(uri=_ANY, method="POST").respond_with_data(body, content_type="application/json")
     with pytest.raises(IndexUnavailable):
         index_at(httpserver.url_for("/")).query("c", IndexQuery(PROJECT, TRUE, 1, bm25=SparseVector([1], [1.0])))
+
+
+def test_a_connection_closed_while_idle_is_no_failure(index_at: Callable[[str], QdrantIndex]) -> None:
+    """The first connection ends without an answer, as when a server drops an idle one; the request goes out again."""
+    body = b'{"result": {"status": "completed"}}'
+    answer = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            for reply in (b"", answer):
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(65_536)
+                    connection.sendall(reply)
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        index_at(f"http://127.0.0.1:{server.getsockname()[1]}").delete(["c"], [new_id()])
+        serving.join(10)
+        assert not serving.is_alive()
 
 
 def test_a_server_that_never_answers_costs_the_timeout_and_no_more(index_at: Callable[[str], QdrantIndex]) -> None:

@@ -126,7 +126,9 @@ class Store:
     def _load(self, folder: Path) -> Collection:
         try:
             return Collection(folder.name, edge.EdgeShard.load(str(folder)), Schema.of_folder(folder))
-        except Exception as error:  # the binding raises bare Exception
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # the binding raises bare Exception, and panics are no Exception at all
             raise FolderUnreadable(f"{folder}: {error}") from error
 
     def _aside(self) -> Path:
