@@ -68,6 +68,11 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
+def unscoped_list() -> dict[int | str, dict[str, Any]]:
+    """The oldest list answers a missing id with a bare array."""
+    return failures(404) | {400: {"model": ErrorBody | list[str], "description": _TEXT[400]}}
+
+
 BODY = (408, 413, 415)  # what a route that reads a body may answer besides
 
 

@@ -9,6 +9,7 @@ from api.auth import Reader, Writer
 from api.openapi import failures
 from api.paging import PageQuery, SizeQuery, envelope, window
 from api.parts import parts_of
+from api.path_parameters import EntityNumber, EntityType
 from api.render import entity_object
 from api.routes.bulk import IN_PROGRESS
 from api.routing import ApiRoute
@@ -32,14 +33,14 @@ def get_entities(request: Request, identity: Reader, page: PageQuery = None, pag
 @router.get(
     "/v2/entities/{entity_type:segment}/{name:segment}/", response_model=list[EntityObject], responses=failures(404)
 )
-def get_entity(request: Request, identity: Reader, entity_type: str, name: str) -> Answer:
+def get_entity(request: Request, identity: Reader, entity_type: EntityType, name: str) -> Answer:
     """One entity, in an array."""
     database = parts_of(request).runtime.database
     return Answer([entity_object(read_entity(database, identity.project_id, entity_type, name))])
 
 
 @router.delete("/v2/entities/{entity_type:segment}/{name:segment}/", response_model=Started, responses=failures(404))
-def remove_entity(request: Request, identity: Writer, entity_type: str, name: str) -> Answer:
+def remove_entity(request: Request, identity: Writer, entity_type: EntityType, name: str) -> Answer:
     """Delete an entity with every memory that carries it. 200 again for one that was known, 404 for others."""
     runtime = parts_of(request).runtime
     started = delete_entity(runtime, identity.project_id, entity_type, name, source_of(request))
@@ -52,7 +53,7 @@ def remove_entity(request: Request, identity: Writer, entity_type: str, name: st
     response_model=Started,
     responses=failures(404),
 )
-def remove_entity_v1(request: Request, identity: Writer, entity_type: str, number: str) -> Answer:
+def remove_entity_v1(request: Request, identity: Writer, entity_type: EntityType, number: EntityNumber) -> Answer:
     """The same by the entity's numeric id."""
     runtime = parts_of(request).runtime
     entity = read_entity_by_number(runtime.database, identity.project_id, entity_type, number)

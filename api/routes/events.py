@@ -11,6 +11,7 @@ from api.auth import Reader
 from api.openapi import failures
 from api.paging import Envelope, PageQuery, SizeQuery, envelope, window
 from api.parts import parts_of
+from api.path_parameters import EventId
 from api.routing import ApiRoute
 from core.domain.errors import MemlaneError
 from core.domain.events import EVENT_TYPES, WIRE_STATUS, EventFilter, EventState
@@ -27,7 +28,7 @@ Id = Annotated[str | None, Query()]
 @router.get("/v1/event/{event_id:segment}/", responses=failures(404), response_model=dict[str, Any])
 @router.get("/v1/events/{event_id:segment}/", include_in_schema=False)
 @router.get("/event/{event_id:segment}", include_in_schema=False)
-def get_event(request: Request, identity: Reader, event_id: str) -> Answer:
+def get_event(request: Request, identity: Reader, event_id: EventId) -> Answer:
     """One event. `status` is PENDING, RUNNING, SUCCEEDED or FAILED.
 
     Once it reads SUCCEEDED, the next search and get return the memories of `results`.

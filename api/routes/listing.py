@@ -10,9 +10,10 @@ from pydantic import BaseModel, Field
 
 from api.answer import Answer
 from api.auth import Reader
-from api.openapi import BODY, failures
+from api.openapi import BODY, failures, unscoped_list
 from api.paging import MAX_PAGE, Envelope, PageQuery, SizeQuery, envelope, window
 from api.parts import parts_of
+from api.path_parameters import EntityType
 from api.query_values import json_object, words
 from api.render import memory_object
 from api.routing import ApiRoute
@@ -85,7 +86,7 @@ class ListingV1(BaseModel):
         )
 
 
-@router.get("/v1/memories/", deprecated=True, response_model=None, responses=failures(404))
+@router.get("/v1/memories/", deprecated=True, response_model=None, responses=unscoped_list())
 def get_memories_v1(request: Request, identity: Reader, query: Annotated[ListingV1, Query()]) -> Answer:
     """By ids in the query: a bare array of at most `limit`, or the envelope with page and page_size."""
     filters = query.filters()
@@ -101,7 +102,7 @@ def get_memories_v1(request: Request, identity: Reader, query: Annotated[Listing
 
 @router.get("/v1/memories/{entity_type:entitytype}/{name:segment}/", response_model=Envelope, responses=failures(404))
 def get_memories_of_entity(
-    request: Request, identity: Reader, entity_type: str, name: str, page: PageQuery = None
+    request: Request, identity: Reader, entity_type: EntityType, name: str, page: PageQuery = None
 ) -> Answer:
     """Every memory that carries one user, agent, app or run, in pages of 100."""
     # `in` lifts the scope rule: whatever else the row carries

@@ -13,6 +13,7 @@ from api.etag import etag, expected_version
 from api.openapi import BODY, failures
 from api.paging import Envelope, PageQuery, envelope, window
 from api.parts import parts_of
+from api.path_parameters import MemoryId
 from api.render import history_object, memory_object
 from api.routing import ApiRoute
 from api.schemas.answers import MemoryObject
@@ -42,21 +43,21 @@ def list_all_history(request: Request, identity: Reader, page: PageQuery = None,
 
 
 @router.get("/v1/memories/{id:segment}/history/", response_model=list[dict[str, Any]], responses=failures(404))
-def get_history(request: Request, identity: Reader, id: str) -> Answer:
+def get_history(request: Request, identity: Reader, id: MemoryId) -> Answer:
     """Every ADD, UPDATE and DELETE of one memory, oldest first."""
     entries = read_history(parts_of(request).runtime.database, identity.project_id, memory_id(id))
     return Answer([history_object(entry) for entry in entries])
 
 
 @router.get("/v1/memories/{id:segment}/", response_model=MemoryObject, responses=failures(404))
-def get_memory(request: Request, identity: Reader, id: str) -> Answer:
+def get_memory(request: Request, identity: Reader, id: MemoryId) -> Answer:
     """One memory, also when it has expired."""
     memory = read_memory(parts_of(request).runtime.database, identity.project_id, memory_id(id))
     return Answer(memory_object(memory), headers=etag(memory))
 
 
 @router.put("/v1/memories/{id:segment}/", response_model=MemoryObject, responses=failures(404, 409, 412, *BODY))
-def put_memory(request: Request, identity: Writer, id: str, body: Update, if_match: IfMatch = None) -> Answer:
+def put_memory(request: Request, identity: Writer, id: MemoryId, body: Update, if_match: IfMatch = None) -> Answer:
     """Change text, metadata, time or expiration. Searchable when this answers."""
     target = Target(identity.project_id, memory_id(id), expected_version(if_match))
     memory = update_memory(parts_of(request).runtime, target, body.change())
@@ -72,7 +73,7 @@ def put_memory(request: Request, identity: Writer, id: str, body: Update, if_mat
 def remove_memory(
     request: Request,
     identity: Writer,
-    id: str,
+    id: MemoryId,
     delete_linked: Annotated[bool, Query(description="Also the older memories that it replaced.")] = False,
     if_match: IfMatch = None,
 ) -> Answer:

@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from api.answer import Answer
+from api.openapi import ErrorBody
 from api.parts import Parts, parts_of
 from core.adapters.metrics import CONTENT_TYPE, Metrics, Reading
 from core.ports.database import DatabaseUnavailable
@@ -39,7 +40,7 @@ async def healthz() -> Answer:
     return Answer({"status": "ok"})
 
 
-@router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
+@router.get("/readyz", response_model=Readiness, responses={400: {"model": ErrorBody}, 503: {"model": Readiness}})
 async def readyz(
     request: Request, all: Annotated[bool, Query(description="Require broker, index and a worker too.")] = False
 ) -> Answer:

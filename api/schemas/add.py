@@ -30,7 +30,7 @@ class Part(Body):
 
 
 class Message(Body):
-    role: str = "user"
+    role: str = Field("user", json_schema_extra={"enum": list(ROLES)})
     content: str | Part | list[Part | str] | None = None
     name: str | None = None
     timestamp: int | float | str | None = Field(None, description="When it was said; epoch or ISO 8601.")
@@ -73,8 +73,12 @@ class Ids(Body):
 class Add(Body):
     """What to remember, and whose it is. At least one of the four ids is required."""
 
-    messages: Annotated[list[Message], BeforeValidator(_as_list), Field(min_length=1, max_length=MAX_MESSAGES)]
-    user_id: EntityId | None = None
+    messages: Annotated[
+        list[Message],
+        BeforeValidator(_as_list),
+        Field(min_length=1, max_length=MAX_MESSAGES, examples=[[{"role": "user", "content": "I moved to Porto"}]]),
+    ]
+    user_id: EntityId | None = Field(None, examples=["alice"])
     agent_id: EntityId | None = None
     app_id: EntityId | None = None
     run_id: EntityId | None = None

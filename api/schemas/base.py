@@ -66,7 +66,7 @@ def epoch(value: int | float) -> int | float:
     return value
 
 
-EntityId = Annotated[str, AfterValidator(entity_id), Field(max_length=MAX_ENTITY_ID)]
-Text = Annotated[str, AfterValidator(not_blank)]
+EntityId = Annotated[str, AfterValidator(entity_id), Field(min_length=1, max_length=MAX_ENTITY_ID)]
+Text = Annotated[str, AfterValidator(not_blank), Field(min_length=1)]
 Day = Annotated[str, AfterValidator(day), Field(json_schema_extra={"format": "date"})]
 Epoch = Annotated[int | float, AfterValidator(epoch)]

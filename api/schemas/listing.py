@@ -9,11 +9,15 @@ from pydantic import Field
 from api.schemas.base import Body
 from core.domain.narrowing import Narrowing
 
+FILTERS = "At least one entity condition; AND, OR, NOT nest."
+
 
 class Listing(Body):
     """`filters` must name at least one entity; see the filter grammar in the documentation."""
 
-    filters: dict[str, Any] | None = Field(None, description='{"user_id": "alice"} or {"AND": [{…}, …]}')
+    filters: dict[str, Any] | None = Field(
+        None, description=FILTERS, examples=[{"user_id": "alice"}, {"AND": [{"user_id": "alice"}, {"run_id": "*"}]}]
+    )
     categories: list[str] | None = Field(None, description="Any of these.")
     metadata: dict[str, Any] | None = None
     keywords: str | None = Field(None, description="Part of the text, without case.")

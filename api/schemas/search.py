@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from api.schemas.base import Body, Text
+from api.schemas.listing import FILTERS
 from api.schemas.memories import Moment, instant_of
 from core.domain.errors import MemlaneError
 from core.domain.narrowing import Narrowing
@@ -31,7 +32,7 @@ class SearchBase(Body):
     """What all versions share; `top_k` and `threshold` have the defaults of each version."""
 
     query: Query
-    filters: dict[str, Any] | None = None
+    filters: dict[str, Any] | None = Field(None, description=FILTERS, examples=[{"user_id": "alice"}])
     top_k: TopK | None = None
     threshold: Threshold | None = None
     rerank: bool | None = None
