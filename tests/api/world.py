@@ -13,10 +13,13 @@ from typing import Any
 from uuid import UUID
 
 from api.app import create_app
+from core.adapters.guarded_fetch import GuardedFetcher
 from core.adapters.qdrant import QdrantIndex
+from core.adapters.secret_box import FernetBox
 from core.adapters.sql.database import PoolOptions, SqlDatabase
 from core.adapters.system_clock import SystemClock
 from core.domain.ids import new_id
+from core.domain.webhook_policy import parse_schedule
 from core.ports.extraction import Extraction, ExtractionRequest
 from core.ports.models import ModelSet
 from core.services.attempt import Executor
@@ -28,6 +31,7 @@ from core.services.ingest import ingest
 from core.services.issue_key import issue_key
 from core.services.purge import purge
 from core.services.runtime import Runtime
+from core.services.webhooks import WebhookParts
 from core.services.worker import Worker
 from core.settings import Settings
 from tests.api.doubles import Remembering
@@ -70,6 +74,7 @@ class Parts:
     authenticator: KeyAuthenticator
     telemetry: Remembering
     database: SqlDatabase
+    webhooks: WebhookParts
 
 
 @dataclass
@@ -148,7 +153,8 @@ def world(database_url: str, index: QdrantIndex) -> Iterator[World]:
         clock=SystemClock(),
         collections=CollectionRegistry(database, index, embedder, f"api_{new_id().hex}"),
     )
-    parts = Parts(settings, runtime, KeyAuthenticator(database), telemetry, database)
+    webhooks = WebhookParts(FernetBox("test-key"), GuardedFetcher(), "loopback", parse_schedule("0"))
+    parts = Parts(settings, runtime, KeyAuthenticator(database), telemetry, database, webhooks)
     executor = Executor(Worker(runtime, "ingest", 2), HANDLERS)
     with serving(create_app(parts)) as server:
         yield World(parts, executor, server, embedder, queue)
