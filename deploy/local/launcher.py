@@ -124,13 +124,27 @@ def _run(stack: Stack, say: Say, announce: Callable[[StackState], None]) -> None
             state.ready = True
             state.write()
             announce(state)
-            supervisor.watch()
+            _watch(stack, supervisor)
             say("Stopping …")
     finally:
         supervisor.stop(parts.STOP_ORDER)
         if stack.postgres:
             stack.postgres.discard_sockets()
         state.remove()
+
+
+def _watch(stack: Stack, supervisor: Supervisor) -> None:
+    from deploy.local.progress import ProgressWatch
+
+    url = stack.environment.get("MEMLANE_DATABASE_URL") or os.environ["MEMLANE_DATABASE_URL"]
+    progress = ProgressWatch(
+        url, stack.settings.worker_concurrency, lambda pid: supervisor.kill(pid, "makes no progress; restarting it")
+    )
+    progress.start()
+    try:
+        supervisor.watch()
+    finally:
+        progress.stop()
 
 
 def _addresses(stack: Stack) -> Addresses:

@@ -137,6 +137,13 @@ class Supervisor:
         _end_together([child for child in self.children.values() if not child.gone.is_set()])
         os.close(self._read_end)
 
+    def kill(self, pid: int, why: str) -> None:
+        """Ends a child by its pid, so that it is started anew; a pid that is no child's is left alone."""
+        for child in list(self.children.values()):
+            if child.process.pid == pid and not child.gone.is_set():
+                self._say(f"{child.part.name} {why}")
+                child.process.kill()
+
     def kill_all(self) -> None:
         """For a second Ctrl-C: everything here survives a kill without loss, so nobody has to wait."""
         for child in list(self.children.values()):
