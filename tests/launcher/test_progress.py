@@ -59,8 +59,8 @@ def lane(rows: psycopg.Connection[Any]) -> Iterator[Callable[..., None]]:
     def add(seq: int, due: float) -> None:
         rows.execute(
             "INSERT INTO events (id, project_id, lane_key, seq, position, event_type, state, payload, due_at, "
-            "created_at, updated_at) VALUES (%s, %s, 'lane', %s, 0, 'ADD', 'accepted', '{}', now() - %s * interval '1 s', now(), "
-            "now())",
+            "created_at, updated_at) VALUES (%s, %s, 'lane', %s, 0, 'ADD', 'accepted', '{}', "
+            "now() - %s * interval '1 s', now(), now())",
             [uuid4(), project, seq, due],
         )
 
