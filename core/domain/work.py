@@ -13,6 +13,15 @@ from core.domain.scope import Scope
 
 
 @dataclass(frozen=True)
+class Version:
+    """What tells two versions of a memory's row apart."""
+
+    version: int
+    updated_at: datetime
+    state: str
+
+
+@dataclass(frozen=True)
 class NewEvent:
     """What accept writes. `messages` is how many positions of the lane the event takes."""
 

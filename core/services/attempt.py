@@ -39,7 +39,7 @@ class Executor:
         if self.worker.stopping.is_set():
             return HandBack()
         with runtime.database.transaction(lane.project_id) as tx:
-            work = tx.events.begin(lane, event_id) if tx.lanes.holds(lane) else None
+            work = tx.events.begin(lane, event_id)
         if work is None:
             return Superseded()
         self.worker.working_on(lane, event_id)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from core.domain.conversation import CONTEXT_REACH
 from core.domain.ids import new_id
 from core.domain.memory import Memory, MemoryState, Turn
 from core.domain.outcomes import Outcome, reason_for_nothing
@@ -14,7 +15,6 @@ from core.domain.work import Done, EventWork, Superseded
 from core.ports.database import LaneRef
 from core.services.context import Context
 from core.services.deduplicate import Draft, twin_of
-from core.services.project import affected
 from core.services.runtime import Runtime
 
 
@@ -45,8 +45,7 @@ def commit(runtime: Runtime, lane: LaneRef, prepared: Prepared) -> Done | Supers
         outcomes = [*prepared.outcomes, *outcomes]
         tx.memories.remember_messages(_messages(prepared), runtime.limits.context_messages)
         changed = stored + _supersede(tx, prepared, stored, outcomes)
-        waiting = affected(tx, work.project_id, changed)
-        tx.projections.request(work.project_id, waiting)
+        waiting = tx.projections.request_around(work.project_id, changed, CONTEXT_REACH)
         done = {
             "results": [_result(memory) for memory in stored],
             "outcomes": [outcome.as_dict() for outcome in outcomes],
@@ -69,7 +68,8 @@ def _store(runtime: Runtime, tx: Any, prepared: Prepared, keys: list[str]) -> tu
     tx.memories.lock_scopes(project_id, keys)
     today = runtime.clock.now().date()
     active = tx.memories.active_by_hash(project_id, keys, [draft.hash for draft in prepared.drafts])
-    fresh = tx.memories.stored_since(project_id, keys, prepared.context.watermark)
+    inferred = any(not draft.verbatim for draft in prepared.drafts)
+    fresh = tx.memories.stored_since(project_id, keys, prepared.context.watermark) if inferred else []
     rows: list[Memory] = []
     outcomes: list[Outcome] = []
     for number, draft in enumerate(prepared.drafts):

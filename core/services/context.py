@@ -59,7 +59,8 @@ def gather(runtime: Runtime, work: EventWork, turns: Sequence[Turn]) -> Context:
 
 def _nearest(runtime: Runtime, work: EventWork, turns: Sequence[Turn], waiting: Sequence[Memory]) -> list[Memory]:
     """The memories nearest to what is being said: index hits, and rows that are not in the index yet."""
-    said = "\n".join(turn.text for turn in turns if turn.role == "user")[-_QUERY_CHARACTERS:]
+    spoken = [turn for turn in turns if turn.role in ("user", "assistant")]
+    said = "\n".join(turn.text for turn in spoken)[-_QUERY_CHARACTERS:]
     if not said.strip():
         return []
     vector = np.atleast_2d(runtime.models.embedder.embed_query(said))

@@ -16,7 +16,7 @@ from core.services.backoff import retry_delay
 from core.services.project import project_in
 from core.services.runtime import Runtime
 
-_FLUSH_SECONDS = 0.05  # committed events wait at most this long for the rest of their turn
+_FLUSH_SECONDS = 0.15  # committed events wait at most this long for the rest of their turn
 
 
 def drain(executor: Executor) -> int:
@@ -28,18 +28,20 @@ def drain(executor: Executor) -> int:
     worked = 0
     with worker.slot() as free:
         while free and not worker.stopping.is_set():
-            lane = _take(executor)
+            lane, due = _take(executor)
             if lane is None:
                 break
             with worker.holding(lane):
-                worked += _Turn(executor, lane).run()
+                worked += _Turn(executor, lane).run(due)
     return worked
 
 
-def _take(executor: Executor) -> LaneRef | None:
+def _take(executor: Executor) -> tuple[LaneRef | None, list[tuple[UUID, str]]]:
+    """A lane to work on, and its due events."""
     runtime = executor.worker.runtime
     with runtime.database.operations() as tx:
-        return tx.lanes.take(executor.worker.name, runtime.limits.lease_seconds)  # type: ignore[no-any-return]
+        lane = tx.lanes.take(executor.worker.name, runtime.limits.lease_seconds)
+        return lane, tx.lanes.due(lane, runtime.limits.turn_events) if lane else []
 
 
 @dataclass
@@ -52,17 +54,16 @@ class _Turn:
     oldest: float = 0.0
     worked: int = 0
 
-    def run(self) -> int:
+    def run(self, due: list[tuple[UUID, str]]) -> int:
         runtime = self.executor.worker.runtime
         limit = runtime.limits.turn_events
         while True:
-            with runtime.database.transaction(self.lane.project_id) as tx:
-                due = tx.lanes.due(self.lane, limit - self.worked)
             going = self._work(due) and self._flush()
             full = self.worked >= limit
             with runtime.database.operations() as tx:
                 released = tx.lanes.release(self.lane, always=full or not going)
-            if released or full or not going:
+                due = [] if released or full or not going else tx.lanes.due(self.lane, limit - self.worked)
+            if not due:
                 if full:
                     runtime.queue.wake("ingest", f"{self.lane.project_id}:{self.lane.lane_key}")
                 return self.worked

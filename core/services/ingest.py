@@ -64,7 +64,9 @@ def ingest(runtime: Runtime, lane: LaneRef, work: EventWork) -> Done | Supersede
         outcomes = [*outcomes, *dropped]
         runtime.crash.reach("extract")
     drafts, repeats = drafts_of(candidates, work.scope, verbatim=verbatim)
-    drafts, known = _without_known(runtime, work, drafts)
+    known: list[Outcome] = []
+    if verbatim or context.watermark:
+        drafts, known = _without_known(runtime, work, drafts)
     drafts, failed = attempt.timed("embed", lambda: _embed(attempt, drafts))
     runtime.crash.reach("embed")
     if not verbatim:
@@ -156,7 +158,10 @@ def _without_near(attempt: Attempt, drafts: list[Draft], context: Context) -> tu
     if not drafts or not context.watermark:
         return drafts, outcomes
     vectors = np.stack([draft.vector for draft in drafts if draft.vector is not None])
-    near = nearest_memories(attempt.runtime, attempt.work, vectors, context.near)
+    if len(context.near) < attempt.runtime.limits.context_memories:
+        near = [context.near] * len(drafts)  # the scopes hold no others
+    else:
+        near = nearest_memories(attempt.runtime, attempt.work, vectors, context.near)
     kept = []
     for draft, memories in zip(drafts, near, strict=True):
         twin = twin_of(draft, memories)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from core.domain.conversation import CONTEXT_REACH
 from core.domain.memory import Memory, MemoryState
+from core.domain.work import Version
 from core.ports.index import IndexUnavailable
 from core.services.points import build_points
 from core.services.runtime import Runtime
@@ -39,30 +40,29 @@ def project_in(runtime: Runtime, tx: Any, project_id: UUID, memory_ids: Sequence
     for _ in range(_ROUNDS):
         if not waiting:
             break
-        before = tx.projections.versions(project_id, waiting)
-        written += _write(runtime, tx, project_id, waiting)
+        before = _write(runtime, tx, project_id, waiting)
+        written += len(waiting)
         after = tx.projections.versions(project_id, waiting)
         shown = [id_ for id_ in waiting if before.get(id_) == after.get(id_)]
-        tx.projections.done(project_id, shown)
-        if tx.webhooks.release(project_id, shown):
+        if tx.projections.done(project_id, shown):
             runtime.queue.wake("webhooks")
         waiting = [id_ for id_ in waiting if before.get(id_) != after.get(id_)]
     if written:
         runtime.telemetry.emit("projection", outcome="done", points=written, ms=(time.monotonic() - started) * 1000)
 
 
-def _write(runtime: Runtime, tx: Any, project_id: UUID, ids: Sequence[UUID]) -> int:
-    """Upsert what is there, delete what is not; returns the number of points written or deleted."""
+def _write(runtime: Runtime, tx: Any, project_id: UUID, ids: Sequence[UUID]) -> dict[UUID, Version]:
+    """Upsert what is there, delete what is not; returns the versions that were read."""
     collections = runtime.collections.current().written
-    rows = [memory for memory in tx.memories.by_ids(project_id, ids) if memory.state is not MemoryState.DELETED]
-    present = [memory for memory in rows if memory.embedding is not None]
+    rows = tx.memories.by_ids(project_id, ids)
+    present = [m for m in rows if m.state is not MemoryState.DELETED and m.embedding is not None]
     if present:
         around = tx.memories.neighbours(project_id, present, CONTEXT_REACH)
         runtime.index.upsert(collections, build_points(present, around))
     gone = set(ids) - {memory.id for memory in present}
     if gone:
         runtime.index.delete(collections, sorted(gone))
-    return len(ids)
+    return {memory.id: Version(memory.version, memory.updated_at, memory.state) for memory in rows}
 
 
 def affected(tx: Any, project_id: UUID, memories: Sequence[Memory]) -> list[UUID]:

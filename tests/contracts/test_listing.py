@@ -48,7 +48,7 @@ class Shelf:
         memory = Memory(new_id(), self.project_id, scope, name, name, MemoryState.ACTIVE, made, made)
         memory = replace(memory, **fields)
         with self.store.transaction(self.project_id) as tx:
-            assert tx.memories.add([memory]) == {memory.id}
+            tx.memories.add([memory])
         return memory
 
     def names(self, filters: object = USER, **narrowing: Any) -> list[str]:

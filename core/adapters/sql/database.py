@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, create_engine, exc, text
+from sqlalchemy import Connection, Engine, create_engine, exc
 
+from core.adapters.sql.control import CONFLICTS, begin, commit
 from core.adapters.sql.event_reads import SqlEventReads
 from core.adapters.sql.event_store import SqlEventStore
 from core.adapters.sql.history_reads import SqlHistoryReads
@@ -25,9 +26,6 @@ from core.adapters.sql.scope_entity_store import SqlScopeEntityStore
 from core.adapters.sql.search_reads import SqlSearchReads
 from core.adapters.sql.webhook_store import SqlWebhookStore
 from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
-
-_SET_PROJECT = text("SELECT set_config('memlane.project', :project, true)")
-_CONFLICTS = ("40P01", "40001", "55P03")  # deadlock, serialization failure, lock not available
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ class SqlDatabase:
             pool_size=chosen.size,
             max_overflow=0,
             pool_timeout=chosen.wait,
-            pool_pre_ping=False,
+            isolation_level="AUTOCOMMIT",  # begin and commit are ours (control.py); the pool rolls back what is left
             connect_args={
                 "connect_timeout": 5,
                 "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
@@ -138,15 +136,18 @@ class SqlDatabase:
     @contextmanager
     def transaction(self, project_id: UUID) -> Iterator[SqlTransaction]:
         """A transaction of the application role, confined to one project; commits on leaving."""
-        with _errors(), self._app.begin() as connection:
-            connection.execute(_SET_PROJECT, {"project": str(project_id)})
+        with _errors(), self._app.connect() as connection:
+            begin(connection, project_id)
             yield SqlTransaction(connection)
+            commit(connection)
 
     @contextmanager
     def operations(self) -> Iterator[SqlTransaction]:
         """A transaction of the operations role, which sees every project; commits on leaving."""
-        with _errors(), self._ops.begin() as connection:
+        with _errors(), self._ops.connect() as connection:
+            begin(connection, None)
             yield SqlTransaction(connection)
+            commit(connection)
 
     def forget_connections(self) -> None:
         """After a lost server: no pooled connection is trusted any more."""
@@ -169,7 +170,7 @@ def _errors() -> Iterator[None]:
         raise UniqueViolation(str(error.orig)) from error
     except exc.DBAPIError as error:
         state = getattr(error.orig, "sqlstate", None)
-        if state in _CONFLICTS:
+        if state in CONFLICTS:
             raise TransactionConflict(str(error.orig)) from error
         if error.connection_invalidated or state is None or state[:2] in ("08", "57", "53") or state == "25P03":
             raise DatabaseUnavailable(str(error.orig)) from error

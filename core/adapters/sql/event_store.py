@@ -34,9 +34,12 @@ SELECT :id, :project, :type, 'accepted', :lane, lane.seq, lane.position, :user_i
        CAST(:payload AS jsonb), :source, now(), now(), now() FROM lane
 """)
 _BEGIN = text("""
+WITH held AS (
+  SELECT FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence FOR SHARE
+)
 UPDATE events SET state = 'claimed', fence = :fence, crashes = crashes + 1, updated_at = clock_timestamp(),
   started_at = coalesce(started_at, clock_timestamp())
-WHERE id = :id AND project_id = :project AND state IN ('accepted', 'retrying', 'claimed')
+FROM held WHERE id = :id AND project_id = :project AND state IN ('accepted', 'retrying', 'claimed')
 RETURNING id, project_id, event_type, lane_key, seq, position, user_id, agent_id, app_id, run_id, payload, tries,
   crashes - 1 AS crashes, created_at
 """)
@@ -118,8 +121,11 @@ class SqlEventStore:
         )
 
     def begin(self, lane: LaneRef, event_id: UUID) -> EventWork | None:
-        """accepted | retrying | claimed (by a lost worker) → claimed. Counts a crash until the work reports."""
-        params = {"id": event_id, "project": lane.project_id, "fence": lane.fence}
+        """accepted | retrying | claimed (by a lost worker) → claimed. Counts a crash until the work reports.
+
+        Checks the fence in the same statement; None: superseded.
+        """
+        params = {"id": event_id, "project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence}
         row = self._connection.execute(_BEGIN, params).mappings().first()
         if row is None:
             return None

@@ -37,19 +37,22 @@ ORDER BY due.live, due.due_at LIMIT 1 FOR UPDATE OF l SKIP LOCKED
 """)
 
 _TAKE = text("""
+WITH before AS (
+  SELECT taken_at < pg_postmaster_start_time() AS restarted FROM leases
+  WHERE project_id = :project AND lane_key = :lane
+)
 INSERT INTO leases AS l (project_id, lane_key, owner, fence, taken_at, expires_at)
 VALUES (:project, :lane, :owner, nextval('fences'), clock_timestamp(), clock_timestamp() + :seconds * interval '1 s')
 ON CONFLICT (project_id, lane_key) DO UPDATE
 SET owner = excluded.owner, fence = excluded.fence, taken_at = excluded.taken_at, expires_at = excluded.expires_at
 WHERE l.expires_at <= now()
-RETURNING fence
+RETURNING fence, coalesce((SELECT restarted FROM before), false) AS restarted
 """)
 
 # A lost worker's events: its crash stays counted, unless the database went away under it.
 _PARDON = text("""
-UPDATE events e SET crashes = greatest(e.crashes - 1, 0) FROM leases l
-WHERE l.project_id = :project AND l.lane_key = :lane AND l.taken_at < pg_postmaster_start_time()
-  AND e.project_id = l.project_id AND e.lane_key = l.lane_key AND e.state = 'claimed'
+UPDATE events SET crashes = greatest(crashes - 1, 0)
+WHERE project_id = :project AND lane_key = :lane AND state = 'claimed'
 """)
 
 _FENCE = text("SELECT 1 FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence FOR SHARE")
@@ -88,9 +91,10 @@ class SqlLaneStore:
         """Take or take over the lease of the due lane of the least-served project; None when nothing is due."""
         while (row := self._connection.execute(_NEXT).first()) is not None:
             lane = {"project": row.project_id, "lane": row.lane_key}
-            self._connection.execute(_PARDON, lane)
             taken = self._connection.execute(_TAKE, lane | {"owner": owner, "seconds": lease_seconds}).first()
             if taken is not None:  # else somebody took it between the two statements: the next one, then
+                if taken.restarted:
+                    self._connection.execute(_PARDON, lane)
                 return LaneRef(row.project_id, row.lane_key, taken.fence)
         return None
 

@@ -59,6 +59,14 @@ _FORGET_MESSAGES = text("""
 DELETE FROM messages WHERE project_id = :project AND lane_key = :lane AND position < :before
 """)
 
+# Made once, and run with a list of rows: a statement with the rows in it would be compiled anew each time.
+_ADD = insert(_MEMORIES)
+_ADD_HISTORY = insert(HistoryRow)
+_ADD_ENTITIES = pg_insert(EntityRow).on_conflict_do_nothing()
+_ADD_LINKS = pg_insert(EntityLinkRow).on_conflict_do_nothing()
+_ADD_RELATIONS = pg_insert(RelationRow).on_conflict_do_nothing()
+_ADD_MESSAGES = pg_insert(MessageRow).on_conflict_do_nothing()
+
 
 def memory_of(row: RowMapping) -> Memory:
     """A row of `memories` as the domain's Memory."""
@@ -118,17 +126,10 @@ class SqlMemoryStore:
     def expire(self, ids: Sequence[UUID]) -> None:
         self._connection.execute(_EXPIRE, {"ids": list(ids)})
 
-    def add(self, memories: Sequence[Memory]) -> set[UUID]:
-        """Insert; returns the ids that were stored. A text that is active already is left out, not an error."""
-        if not memories:
-            return set()
-        statement = (
-            pg_insert(_MEMORIES)
-            .values([values_of(memory) for memory in memories])
-            .on_conflict_do_nothing()
-            .returning(_MEMORIES.c.id)
-        )
-        return {row.id for row in self._connection.execute(statement)}
+    def add(self, memories: Sequence[Memory]) -> None:
+        """Insert. A text that is active already raises UniqueViolation in the end: the whole work is done again."""
+        if memories:
+            self._connection.execute(_ADD, [values_of(memory) for memory in memories])
 
     def close(self, memory_id: UUID, state: str, by: UUID, kind: str | None, at: datetime) -> bool:
         """active → superseded | merged by another memory; False when it was not active any more."""
@@ -154,7 +155,7 @@ class SqlMemoryStore:
     def record(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """History rows; `id` and `created_at` are the caller's to give or are made here."""
         if entries:
-            self._connection.execute(insert(HistoryRow), [{"id": new_id(), **entry} for entry in entries])
+            self._connection.execute(_ADD_HISTORY, [{"id": new_id(), **entry} for entry in entries])
 
     def link(self, memories: Sequence[Memory]) -> None:
         """Make the memories' entities known in their scopes and link them."""
@@ -177,15 +178,15 @@ class SqlMemoryStore:
             (m.id, e.key): {"project_id": m.project_id, "memory_id": m.id, "key": e.key, "scope_key": m.scope.key}
             for m, e in pairs
         }
-        self._connection.execute(pg_insert(EntityRow).values(list(known.values())).on_conflict_do_nothing())
-        self._connection.execute(pg_insert(EntityLinkRow).values(list(links.values())).on_conflict_do_nothing())
+        self._connection.execute(_ADD_ENTITIES, list(known.values()))
+        self._connection.execute(_ADD_LINKS, list(links.values()))
 
     def relate(self, project_id: UUID, memory_id: UUID, relations: Sequence[Relation]) -> None:
         if relations:
             rows = [
                 {"project_id": project_id, "memory_id": memory_id, **vars(relation)} for relation in set(relations)
             ]
-            self._connection.execute(pg_insert(RelationRow).values(rows).on_conflict_do_nothing())
+            self._connection.execute(_ADD_RELATIONS, rows)
 
     def recent_messages(self, project_id: UUID, lane_key: str, before: int, limit: int) -> list[Any]:
         """The lane's last messages before a position, oldest first: rows (position, role, name, content, said_at)."""
@@ -193,13 +194,15 @@ class SqlMemoryStore:
         return list(self._connection.execute(_RECENT, params))[::-1]
 
     def remember_messages(self, rows: Sequence[Mapping[str, Any]], keep: int) -> None:
-        """Store the messages of one event and forget all but the lane's last `keep`."""
+        """Store the messages of one event and forget, now and then, all but the lane's last `keep`."""
         if not rows:
             return
         last = rows[-1]
         kept = list(rows)[-keep:]
         values = [{"id": new_id(), **row} for row in kept]
-        self._connection.execute(pg_insert(MessageRow).values(values).on_conflict_do_nothing())
+        self._connection.execute(_ADD_MESSAGES, values)
+        if last["position"] % keep >= len(rows):
+            return  # once in about `keep` messages is often enough
         params = {"project": last["project_id"], "lane": last["lane_key"], "before": last["position"] - keep + 1}
         self._connection.execute(_FORGET_MESSAGES, params)
 

@@ -3,21 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import Connection, text
+
+from core.domain.memory import Memory
+from core.domain.work import Version
 
 _REQUEST = text("""
 INSERT INTO projections (project_id, memory_id, requested_at)
 SELECT :project, id, now() FROM unnest(CAST(:ids AS uuid[])) AS wanted(id) ORDER BY id
 ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at
 """)
+_REQUEST_AROUND = text("""
+INSERT INTO projections (project_id, memory_id, requested_at)
+SELECT :project, wanted.id, now() FROM (
+  SELECT id FROM unnest(CAST(:ids AS uuid[])) AS changed(id)
+  UNION
+  SELECT m.id FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
+    AS near(scope_key, lane_key, position)
+  JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
+    AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
+) wanted ORDER BY id
+ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at RETURNING memory_id
+""")
 _LOCK = text("""
 SELECT memory_id FROM projections WHERE project_id = :project AND memory_id = ANY(:ids)
 ORDER BY memory_id FOR UPDATE
 """)
-_DONE = text("DELETE FROM projections WHERE project_id = :project AND memory_id = ANY(:ids)")
+# What was told to wait for these memories is due now: they are searchable.
+_DONE = text("""
+WITH shown AS (
+  DELETE FROM projections WHERE project_id = :project AND memory_id = ANY(:ids)
+), due AS (
+  UPDATE deliveries SET due_at = now()
+  WHERE project_id = :project AND memory_id = ANY(:ids) AND state = 'waiting' AND due_at IS NULL RETURNING id
+)
+SELECT count(*) FROM due
+""")
 _VERSIONS = text("""
 SELECT id, version, updated_at, state FROM memories WHERE project_id = :project AND id = ANY(:ids)
 """)
@@ -26,15 +49,6 @@ SELECT project_id, memory_id FROM projections
 WHERE requested_at <= now() - :older * interval '1 s' ORDER BY requested_at LIMIT :limit
 """)
 _MISSED = text("UPDATE projections SET attempts = attempts + 1 WHERE project_id = :project AND memory_id = ANY(:ids)")
-
-
-@dataclass(frozen=True)
-class Version:
-    """What tells two versions of a row apart."""
-
-    version: int
-    updated_at: object
-    state: str
 
 
 class SqlProjectionStore:
@@ -55,8 +69,24 @@ class SqlProjectionStore:
         rows = self._connection.execute(_VERSIONS, {"project": project_id, "ids": list(memory_ids)})
         return {row.id: Version(row.version, row.updated_at, row.state) for row in rows}
 
-    def done(self, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
-        self._connection.execute(_DONE, {"project": project_id, "ids": list(memory_ids)})
+    def request_around(self, project_id: UUID, memories: Sequence[Memory], reach: int) -> list[UUID]:
+        """The same for memories and for those whose context they are part of; returns all of them."""
+        if not memories:
+            return []
+        params = {
+            "project": project_id,
+            "ids": [memory.id for memory in memories],
+            "scopes": [memory.scope.key for memory in memories],
+            "lanes": [memory.lane_key for memory in memories],
+            "positions": [memory.position for memory in memories],
+            "reach": reach,
+        }
+        return [row.memory_id for row in self._connection.execute(_REQUEST_AROUND, params)]
+
+    def done(self, project_id: UUID, memory_ids: Sequence[UUID]) -> int:
+        """The index shows these memories; returns how many webhook deliveries became due with that."""
+        params = {"project": project_id, "ids": list(memory_ids)}
+        return int(self._connection.execute(_DONE, params).scalar_one())
 
     def missed(self, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
         self._connection.execute(_MISSED, {"project": project_id, "ids": list(memory_ids)})

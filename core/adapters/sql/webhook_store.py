@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -24,10 +23,6 @@ UPDATE webhooks SET name = :name, url = :url, event_types = :event_types, is_act
 _ONE = text(f"SELECT {_WEBHOOK} FROM webhooks WHERE id = :id")
 _ALL = text(f"SELECT {_WEBHOOK} FROM webhooks WHERE project_id = :project ORDER BY created_at, id")
 _REMOVE = text("DELETE FROM webhooks WHERE id = :id")
-_RELEASE = text("""
-UPDATE deliveries SET due_at = now()
-WHERE project_id = :project AND memory_id = ANY(:ids) AND state = 'waiting' AND due_at IS NULL
-""")
 # Due deliveries, at most `per_endpoint` in flight to one webhook, the least recently served endpoints first.
 _CLAIM = text(f"""
 WITH busy AS (
@@ -115,11 +110,6 @@ class SqlWebhookStore:
     def remove(self, webhook_id: UUID) -> bool:
         """The endpoint with its deliveries and their log."""
         return self._connection.execute(_REMOVE, {"id": webhook_id}).rowcount == 1
-
-    def release(self, project_id: UUID, memory_ids: Sequence[UUID]) -> int:
-        """Make due what waited for these memories to be searchable; how many."""
-        params = {"project": project_id, "ids": list(memory_ids)}
-        return self._connection.execute(_RELEASE, params).rowcount
 
     def claim(self, limit: int, per_endpoint: int, seconds: float) -> list[Delivery]:
         """Due deliveries of all projects, each claimed for `seconds` and with its attempt counted."""
