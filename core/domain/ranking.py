@@ -20,7 +20,7 @@ _BELOW = 0.999  # of its replacement's score, at most, for a superseded memory
 PARTS = ("semantic", "bm25", "entity", "temporal")
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Candidate:
     """One recalled memory. List scores are raw, None or 0 where a list did not hold it.
 

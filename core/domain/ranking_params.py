@@ -87,9 +87,9 @@ class RankingParams:
     convincing_dense_alone: float = 0.31  # the same where no word of the query was found anywhere: another language
     convincing_coverage: float = 0.6  # share of the query's terms in the best BM25 hit
 
-    # Recall: candidates per list.
+    # Recall: candidates per list. Below 90 the lists end before the evidence does (docs/ranking.md).
     recall_factor: int = 3
-    recall_least: int = 60
+    recall_least: int = 90
     recall_most: int = 1500
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
 from core.domain.abstention import BestHit
 from core.domain.conversation import speaker_of
-from core.domain.memory import Memory, MemoryState
 from core.domain.neighbourhood import Place
 from core.domain.ranking import PARTS, Candidate, Ranked, Scale, calibrated, saturated
 from core.domain.ranking_params import RankingParams
+from core.domain.recalled import Recalled
 from core.domain.temporal import NOTHING_TOLD, TimeTold
 from core.services.recall import Found
 from core.text.entities import canonical_key
@@ -29,14 +28,13 @@ def candidates_of(found: Found, terms: QueryTerms) -> Sequence[Candidate]:
     ]
 
 
-def _candidate(memory: Memory, scores: Sequence[float | None], terms: QueryTerms) -> Candidate:
+def _candidate(memory: Recalled, scores: Sequence[float | None], terms: QueryTerms) -> Candidate:
     cosine, bm25, bm25_ctx, entity = scores
-    text = memory.memory
-    said_at = memory.said_at or memory.created_at
+    text = memory.text
     speaker = _speaker_key(text) or (canonical_key(memory.actor_id) if memory.actor_id else None)
     return Candidate(
         id=memory.id,
-        place=Place(memory.scope.key, memory.lane_key, memory.position, said_at, memory.scope.run_id),
+        place=Place(memory.scope_key, memory.lane_key, memory.position, memory.said_at, memory.run_id),
         cosine=cosine,
         bm25=bm25 or 0.0,
         bm25_ctx=bm25_ctx or 0.0,
@@ -44,8 +42,8 @@ def _candidate(memory: Memory, scores: Sequence[float | None], terms: QueryTerms
         said_by_subject=speaker in terms.keys,
         question=ends_in_question(text),
         length=len(text),
-        told=_told(memory, said_at) if terms.asked.time.any else NOTHING_TOLD,
-        superseded=memory.state is MemoryState.SUPERSEDED,
+        told=_told(memory) if terms.asked.time.any else NOTHING_TOLD,
+        superseded=memory.superseded,
         replaced_by=memory.replaced_by,
     )
 
@@ -59,7 +57,7 @@ def best_hit(found: Found, terms: QueryTerms, best: Ranked, scale: Scale) -> Bes
     return BestHit(
         evidence=best.evidence,
         dense=calibrated(max(cosines, default=scale.low), scale),
-        coverage=coverage(terms, found.memories[named].memory) if named else 0.0,
+        coverage=coverage(terms, found.memories[named].text) if named else 0.0,
         words=bool(words or around),
     )
 
@@ -74,12 +72,12 @@ def by_keywords(found: Found, params: RankingParams) -> list[Ranked]:
     return sorted(ranked, key=lambda hit: (-hit.score, hit.id))
 
 
-def repeats_last(ranked: Sequence[Ranked], memories: Mapping[UUID, Memory], params: RankingParams) -> list[Ranked]:
+def repeats_last(ranked: Sequence[Ranked], memories: Mapping[UUID, Recalled], params: RankingParams) -> list[Ranked]:
     """Memories that say what a better one has said already step back; nothing is removed."""
     said: set[Hashable] = set()
     kept: list[Ranked] = []
     for hit in ranked:
-        telling = retelling(memories[hit.id].memory)
+        telling = retelling(memories[hit.id].text)
         kept.append(hit.scaled(params.repeat_factor) if telling in said else hit)
         said.add(telling)
     return sorted(kept, key=lambda hit: -hit.score)
@@ -91,6 +89,6 @@ def _speaker_key(text: str) -> str | None:
     return canonical_key(speaker) if speaker else None
 
 
-def _told(memory: Memory, said_at: datetime) -> TimeTold:
+def _told(memory: Recalled) -> TimeTold:
     """Dates are looked for only where the query asks for any: it is the dearest part of the ranking."""
-    return TimeTold(days_told(memory.memory, said_at, memory.event_date), said_at.date())
+    return TimeTold(days_told(memory.text, memory.said_at, memory.event_date), memory.said_at.date())

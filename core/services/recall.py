@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from core.domain.filters import Node
-from core.domain.memory import Memory
 from core.domain.payload import unindexed
 from core.domain.ranking_params import RankingParams
+from core.domain.recalled import Recalled
 from core.ports.index import IndexLists, IndexQuery, SparseVector
 from core.ports.models import Matrix
 from core.services.resolve_leaves import resolve_leaves
@@ -36,7 +36,7 @@ class Found:
     """
 
     scores: Mapping[str, Mapping[UUID, float]] = field(default_factory=dict)
-    memories: Mapping[UUID, Memory] = field(default_factory=dict)
+    memories: Mapping[UUID, Recalled] = field(default_factory=dict)
     cosine_floor: float | None = None
     dropped: int = 0
 
@@ -92,9 +92,9 @@ def _resolved(runtime: Runtime, ask: Ask) -> Mapping[Node, Sequence[UUID]]:
         return resolve_leaves(tx, ask.project_id, ask.where)
 
 
-def _confirmed(runtime: Runtime, ask: Ask, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+def _confirmed(runtime: Runtime, ask: Ask, ids: Sequence[UUID]) -> dict[UUID, Recalled]:
     with runtime.database.transaction(ask.project_id) as tx:
-        memories: list[Memory] = tx.search_reads.still_there(ask.project_id, ask.where, ids)
+        memories: list[Recalled] = tx.search_reads.still_there(ask.project_id, ask.where, ids)
         confirmed = {memory.id: memory for memory in memories}
         stale = [id_ for id_ in ids if id_ not in confirmed]
         tx.projections.request(ask.project_id, stale)

@@ -99,7 +99,7 @@ class _Run:
         self._note("recall")
         ranked, notice = self._ranked(found, terms)
         self._note("fuse")
-        hits = [Hit(found.memories[hit.id], hit.score, hit.breakdown) for hit in ranked]
+        hits = [Hit(found.memories[hit.id].memory(), hit.score, hit.breakdown) for hit in ranked]
         if query.rerank and hits:
             hits, notice = reranked(self._runtime, query.text, hits)
             self._note("rerank")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Uuid, any_, cast, literal, null, select
+from sqlalchemy import Connection, Row, Uuid, any_, cast, literal, null, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from core.adapters.sql.filter_sql import compile_sql
 from core.adapters.sql.memory_store import memory_of
 from core.adapters.sql.tables import MemoryRow
 from core.domain.filters import Node
-from core.domain.memory import Memory
+from core.domain.memory import MemoryState
+from core.domain.recalled import Recalled
 
 _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
 # the embedding is the widest column and no search result needs it
@@ -25,7 +28,7 @@ class SqlSearchReads:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def still_there(self, project_id: UUID, where: Node, ids: Sequence[UUID]) -> list[Memory]:
+    def still_there(self, project_id: UUID, where: Node, ids: Sequence[UUID]) -> list[Recalled]:
         """Those of `ids` that belong to the project and satisfy the filter now, without embeddings, in any order."""
         wanted = cast(literal(list(ids), ARRAY(Uuid)), ARRAY(Uuid))
         statement = select(*_WITHOUT_EMBEDDING).where(
@@ -34,4 +37,21 @@ class SqlSearchReads:
             compile_sql(where),
             _MEMORIES.c.state != "deleted",
         )
-        return [memory_of(row) for row in self._connection.execute(statement).mappings()]
+        return [_recalled(row) for row in self._connection.execute(statement).all()]
+
+
+def _recalled(row: Row[Any]) -> Recalled:
+    return Recalled(
+        id=row.id,
+        text=row.memory,
+        scope_key=row.scope_key,
+        lane_key=row.lane_key,
+        position=row.position,
+        said_at=row.said_at or row.created_at,
+        run_id=row.run_id,
+        actor_id=row.actor_id,
+        event_date=row.event_date,
+        superseded=row.state == MemoryState.SUPERSEDED,
+        replaced_by=row.replaced_by,
+        memory=partial(memory_of, row._mapping),
+    )

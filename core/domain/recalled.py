@@ -1,0 +1,28 @@
+"""A candidate of a search as the truth has it: what ranking needs, and the whole memory on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from uuid import UUID
+
+from core.domain.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Hundreds are ranked and a few are shown, so the rest is never made into memories."""
+
+    id: UUID
+    text: str
+    scope_key: str
+    lane_key: str
+    position: int
+    said_at: datetime
+    run_id: str | None
+    actor_id: str | None
+    event_date: date | None
+    superseded: bool
+    replaced_by: UUID | None
+    memory: Callable[[], Memory]
