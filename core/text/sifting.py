@@ -107,9 +107,10 @@ def _phatic_cjk(told: str) -> bool:
 
 
 def _told(sentence: str, told: str, known: frozenset[str]) -> Sifted:
+    told = _without_opening(told.strip(), known)
     if _phatic_cjk(told) or _says_little(told, known):
         return Sifted(sentence, Kind.PHATIC)
-    return Sifted(sentence, Kind.TELLS, _without_opening(told.strip(), known))
+    return Sifted(sentence, Kind.TELLS, told)
 
 
 def _without_opening(told: str, known: frozenset[str]) -> str:
