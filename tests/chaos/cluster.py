@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
 
+from sqlalchemy import TextClause
+
 from core.adapters.sql.database import PoolOptions, SqlDatabase
 from deploy.local.ports import free_port
 from deploy.local.postgres import Postgres
@@ -99,11 +101,20 @@ class Cluster:
         made.start()
         return made
 
+    def api(self, port: int) -> Part:
+        made = self.part("api", [sys.executable, "-m", "deploy.cli.main", "api", "--port", str(port)])
+        made.start()
+        return made
+
     def beats(self, part: Part) -> bool:
         """Whether this very process has sent a heartbeat in the last seconds."""
         assert part.process is not None
         with self.database.operations() as tx:
             return part.process.pid in [row.info["pid"] for row in tx.ops.alive(3.0)]
+
+    def scalar(self, query: TextClause) -> object:
+        with self.database.operations() as tx:
+            return tx.connection.execute(query).scalar_one()
 
     def stop(self) -> None:
         for part in [*self.parts, self.valkey, self.endpoint]:

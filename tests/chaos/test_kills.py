@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from uuid import UUID
 
+import httpx
 import pytest
 from sqlalchemy import text
 
@@ -13,7 +15,9 @@ from core.adapters.celery_queue import CeleryQueue
 from core.adapters.qdrant import QdrantIndex
 from core.domain.scope import Scope
 from core.services.accept import Request, accept
+from core.services.issue_key import issue_key
 from core.services.runtime import Runtime
+from deploy.local.ports import free_port
 from tests.chaos.check import assert_consistent, assert_each_ended_once, assert_lane_order
 from tests.chaos.cluster import Cluster, Part, cluster, wait_until
 from tests.doubles.pipeline import Pipeline, Signals, make_pipeline
@@ -126,6 +130,48 @@ def test_the_index_killed_during_200_adds_loses_and_doubles_nothing(place: Clust
             place.endpoint.start()
     load.settle()
     load.check()
+
+
+def test_the_api_killed_during_200_adds_keeps_every_add_that_it_answered(place: Cluster, load: Load) -> None:
+    """An add without an answer may be there or not; an answered one ends once."""
+    port = free_port()
+    running_worker(place, "w4")
+    api = place.api(port)
+    key = issue_key(place.database, "chaos").key
+    client = httpx.Client(
+        base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Token {key}"}, timeout=10, trust_env=False
+    )
+    wait_until(lambda: _answers(client), "the API answers")
+    unanswered = 0
+    for number in range(200):
+        if number in (60, 130):
+            threading.Timer(0.005, api.kill).start()
+        if number in (61, 131):
+            wait_until(lambda: not api.running, "the API is gone")
+            api.start()
+            wait_until(lambda: _answers(client), "the API answers again")
+        messages = [{"role": "user", "content": f"Fact number {number}"}]
+        body = {"messages": messages, "user_id": f"user-{number % 20}", "infer": False}
+        try:
+            answer = client.post("/v3/memories/add/", json=body)
+        except httpx.TransportError:
+            unanswered += 1
+            continue
+        assert answer.status_code == 200
+        load.accepted.append(UUID(answer.json()["event_id"]))
+    client.close()
+    query = text("SELECT count(*) FROM events WHERE state NOT IN ('projected', 'failed')")
+    wait_until(lambda: place.scalar(query) == 0, "every event has ended", 90)
+    load.check()
+    assert len(load.accepted) + unanswered == 200
+    assert api.kills == 2
+
+
+def _answers(client: httpx.Client) -> bool:
+    try:
+        return client.get("/readyz").status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 @pytest.mark.parametrize("point", ["begin", "embed", "commit", "committed", "project", "projected"])
