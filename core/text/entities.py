@@ -12,23 +12,12 @@ from collections.abc import Iterable
 from core.domain.memory import Entity
 from core.text.bm25 import Sparse, token_id
 from core.text.cjk_names import cjk_names, cjk_runs
-from core.text.lang.names import (
-    CALENDAR,
-    COMMON,
-    INSIDE,
-    ORGANISATION,
-    PERSON_BEFORE,
-    PLACE,
-    PLACE_BEFORE,
-    TITLES,
-)
+from core.text.keys import NAME_PART, canonical_key
+from core.text.lang.names import COMMON
 from core.text.lang.stopwords import LATIN
-from core.text.language import language
+from core.text.latin_names import latin_names
 from core.text.normalise import fold, unaccented
-from core.text.sentences import sentences
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+")
-_NAME_PART = re.compile(r"[^\W_]+")
 _IDENTIFIER = re.compile(
     r"(?<![\w@/.\-])(?=[\w\-./]*\d)(?=[\w\-./]*[A-Za-z])[A-Za-z0-9]+(?:[\-_./][A-Za-z0-9]+)*(?![\w\-])"
     r"|(?<![\w.,:/\-])\d{4,}(?![\w.,:/\-]|\s*(?:km|kg|m|g|%|€|\$))"
@@ -39,10 +28,6 @@ _NOT_IDENTIFIER = re.compile(
     r"|(?:1[89]|20)\d\d\Z"
 )
 _QUOTED = re.compile(r"[「『《〈“«„\"]([^「」『』《》〈〉“”«»„\"\n]{2,60})[」』》〉”»\"]")
-_POSSESSIVE = re.compile(r"['’]s?\Z")
-_SELF = re.compile(
-    r"(?:\b(?:my name is|i am|i['’]m|call me|ich bin|ich heiße|me llamo|je m['’]appelle|soy)) $", re.IGNORECASE
-)
 _STOP = frozenset().union(*LATIN.values())
 
 
@@ -53,7 +38,7 @@ def entities(text: str, speaker: str | None = None) -> tuple[Entity, ...]:
         _add(found, Entity(speaker, canonical_key(speaker), "person"))
     text = fold_width(text)
     plain = _IDENTIFIER.sub(_blank, text)
-    for entity in (*_quoted(text), *_identifiers(text), *_capitalised(plain), *cjk_names(text)):
+    for entity in (*_quoted(text), *_identifiers(text), *latin_names(plain), *cjk_names(text)):
         _add(found, entity)
     return tuple(found.values())[:24]
 
@@ -66,14 +51,6 @@ def fold_width(text: str) -> str:
 def _blank(match: re.Match[str]) -> str:
     """Identifiers are no part of capitalised runs; years and measures, which only look like them, are."""
     return match.group() if _NOT_IDENTIFIER.match(match.group().lower()) else "," * len(match.group())
-
-
-def canonical_key(name: str) -> str:
-    """Folded, without diacritics, titles, possessives and punctuation: "Dr. José Ek's" → "jose ek"."""
-    words = [unaccented(word) for word in _NAME_PART.findall(_POSSESSIVE.sub("", fold(name)))]
-    while len(words) > 1 and words[0] in TITLES | {"the"}:
-        words = words[1:]
-    return " ".join(words)
 
 
 def entity_keys(entity: Entity) -> list[str]:
@@ -93,7 +70,7 @@ def query_keys(text: str) -> list[str]:
     Questions are often typed without capitals; a run that is no entity's key matches nothing.
     """
     keys = [key for entity in entities(text) for key in entity_keys(entity)]
-    words = [unaccented(word) for word in _NAME_PART.findall(_without_possessives(fold(text)))]
+    words = [unaccented(word) for word in NAME_PART.findall(_without_possessives(fold(text)))]
     for size in (3, 2, 1):
         for start in range(len(words) - size + 1):
             run = words[start : start + size]
@@ -135,103 +112,3 @@ def _identifiers(text: str) -> Iterable[Entity]:
     for match in _IDENTIFIER.finditer(text):
         if not _NOT_IDENTIFIER.match(match.group().lower()):
             yield Entity(match.group(), canonical_key(match.group()), "other")
-
-
-def _capitalised(text: str) -> Iterable[Entity]:
-    german = language(text) == "de"
-    for sentence in sentences(text):
-        yield from _runs(sentence, german)
-
-
-def _runs(sentence: str, german: bool) -> Iterable[Entity]:
-    """Maximal runs of capitalised words of one sentence, small joining words allowed inside."""
-    matches = list(_WORD.finditer(sentence))
-    position = 0
-    while position < len(matches):
-        end = _run_end(sentence, matches, position)
-        if end == position:
-            position += 1
-            continue
-        entity = _entity(sentence, matches, position, end, german)
-        if entity is not None:
-            yield entity
-        position = end
-
-
-def _capital(word: str) -> bool:
-    return word[0].isupper()
-
-
-def _run_end(sentence: str, matches: list[re.Match[str]], start: int) -> int:
-    """Index after the run beginning at `start`; `start` itself when no run begins there."""
-    if not _capital(matches[start].group()):
-        return start
-    end = start + 1
-    while end < len(matches) and _adjacent(sentence, matches, end):
-        word = matches[end].group()
-        if _capital(word) or (word.isdigit() and len(word) <= 4):
-            end += 1
-            continue
-        ahead = end + 1
-        inside = word in INSIDE and word != "and" and ahead < len(matches) and _adjacent(sentence, matches, ahead)
-        if not (inside and _capital(matches[ahead].group())):
-            break
-        end += 2
-    return end
-
-
-def _adjacent(sentence: str, matches: list[re.Match[str]], index: int) -> bool:
-    """Only spaces between two words, or the stop of a title ("Dr. Ek") or initial."""
-    before = matches[index - 1]
-    gap = sentence[before.end() : matches[index].start()]
-    short = fold(before.group()) in TITLES or len(before.group()) == 1
-    return gap == " " or (short and gap in (". ", "."))
-
-
-def _entity(sentence: str, matches: list[re.Match[str]], start: int, end: int, german: bool) -> Entity | None:
-    words = [match.group() for match in matches[start:end]]
-    while words and _empty(words[0], len(words)):
-        words, start = words[1:], start + 1
-    while words and (_empty(words[-1], len(words)) or (words[-1].isdigit() and len(words) == 1)):
-        words, end = words[:-1], end - 1
-    if all(fold(word) in CALENDAR or word.isdigit() for word in words):
-        return None
-    name = _POSSESSIVE.sub("", sentence[matches[start].start() : matches[end - 1].end()])
-    before = fold(matches[start - 1].group()) if start else ""
-    kind = "person" if _SELF.search(sentence[: matches[start].start()]) else _type([fold(w) for w in words], before)
-    if len(words) == 1 and not _names(words[0], before, kind, german, initial=not start):
-        return None
-    key = canonical_key(name)
-    return Entity(name, key, kind) if key and len(key) > 1 else None
-
-
-def _empty(word: str, run_length: int) -> bool:
-    """Words at a run's edge that name nothing. Titles are kept in front of a name."""
-    folded = _POSSESSIVE.sub("", fold(word)).partition("'")[0]
-    if folded in CALENDAR or folded in TITLES:
-        return run_length == 1
-    return folded in COMMON or folded in _STOP or len(folded) < 2
-
-
-def _names(word: str, before: str, kind: str, german: bool, *, initial: bool) -> bool:
-    """Does one capitalised word alone name something?"""
-    folded = fold(word)
-    if german:  # every noun has a capital; ask for a sign
-        return kind in ("person", "place") or (len(word) > 1 and word.isupper()) or before in ("", "heißt", "heiße")
-    if initial and folded.endswith(("ing", "ly", "ed", "ness", "tion")):
-        return False
-    return folded not in CALENDAR
-
-
-def _type(words: list[str], before: str) -> str:
-    if words[0] in TITLES and len(words) > 1:
-        return "person"
-    if any(word in ORGANISATION for word in words):
-        return "organization"
-    if words[-1] in PLACE or words[0] in ("lake", "mount", "fort"):
-        return "place"
-    if before in PERSON_BEFORE:
-        return "person"
-    if before in PLACE_BEFORE:
-        return "place"
-    return "other"

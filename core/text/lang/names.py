@@ -20,15 +20,32 @@ PLACE = words(
     bay strasse straße platz allee calle avenida plaza playa rue place plage mount fort port"""
 )
 PLACE_BEFORE = words(
-    """in at from to near visit visited visiting toward towards leaving left across nach aus en de desde hacia à au
-    depuis vers chez bei"""
+    """in at near visit visited visiting toward towards leaving across around nach aus en desde hacia depuis vers
+    chez bei
+    à au"""
+)
+MOTION = words(
+    """move moved moving go goes went going gone trip trips travel traveled travelled traveling travelling fly
+    flew flying
+    drive drove driving flight back relocated relocate relocating return returned come came coming viaje viajé
+    fui ir voy
+    mudé aller allé parti voyage am is are originally train bus ticket"""
 )
 PERSON_BEFORE = words(
-    """with by and friend brother sister mother father mum mom dad wife husband son daughter boss colleague cousin
-    uncle aunt niece nephew neighbour neighbor named called mit freund freundin bruder schwester mutter vater frau
-    mann sohn tochter chef kollege kollegin con amigo amiga hermano hermana madre padre esposa marido hijo hija
-    avec ami amie frère soeur sœur mère père femme mari fils fille dentist doctor teacher therapist manager partner
-    girlfriend boyfriend roommate namens"""
+    """with by friend brother sister mother father mum mom dad wife husband son daughter boss colleague cousin
+    uncle aunt
+    niece nephew neighbour neighbor named mit freund freundin bruder schwester mutter vater frau mann sohn
+    tochter
+    chef kollege kollegin con amigo amiga hermano hermana madre padre esposa marido hijo hija avec ami amie frère
+    soeur
+    sœur mère père femme mari fils fille dentist doctor teacher therapist manager partner girlfriend boyfriend
+    roommate
+    namens met"""
+)
+PERSON_AFTER = words(
+    """says said told thinks thought likes loves hates lives works wants asked wohnt arbeitet sagt mag liebt
+    hasst vive
+    trabaja dice habite travaille dit aime"""
 )
 # Capitalised at the beginning of sentences, or by custom, without naming anything.
 COMMON = words(
