@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from core.domain.memory import Entity
 from core.text.bm25 import Sparse, token_id
 from core.text.cjk_names import cjk_names, cjk_runs
-from core.text.keys import NAME_PART, canonical_key
+from core.text.keys import NAME_PART
+from core.text.keys import canonical_key as canonical_key  # part of this module's face
 from core.text.lang.names import COMMON
 from core.text.lang.stopwords import LATIN
 from core.text.latin_names import latin_names
