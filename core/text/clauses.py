@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from core.text.lang.chatter import IMPERATIVE
+from core.text.lang.chatter import IMPERATIVE, STANDING
 from core.text.lang.negation import GIVEN_UP, HARD, HARD_CJK, IDIOMS, LIKING, LIKING_CJK, QUITTING, SOFT, SOFT_CJK
 from core.text.lang.numbers import WEAK, WORDS
 from core.text.lang.roles import ROLE_CHARS, ROLES
@@ -54,8 +54,9 @@ def clauses(text: str, code: str) -> tuple[Clause, ...]:
     """The clauses of all sentences of a text in language `code`; those that speak of nothing are left out."""
     found: list[Clause] = []
     for sentence in sentences(text):
-        asking = asks(sentence) or bool(IMPERATIVE.search(fold(sentence)))
-        for part in _parts(GIVEN_UP.sub(" stopped ", IDIOMS.sub(" ", fold(sentence)))):
+        folded = fold(sentence)
+        asking = asks(sentence) or bool(IMPERATIVE.search(folded) and not STANDING.search(folded))
+        for part in _parts(GIVEN_UP.sub(" stopped ", IDIOMS.sub(" ", folded))):
             clause = _clause(part, code, asking)
             if found and clause.about and all(mark.isdigit() for mark in clause.about):
                 found[-1] = replace(found[-1], about=found[-1].about | clause.about)  # ", since 2019"
