@@ -14,12 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from deploy.bench.ack import PLACES
 from deploy.bench.client import BenchError, Json, Memlane
+from deploy.bench.cpu import CpuUse
 from deploy.bench.report import Cell, Figures, Report
 from deploy.bench.stats import latencies
 from deploy.bench.target import Target
+from deploy.local.stack_state import read_state
 
 _CONCURRENCY = 4
 _WAIT_SECONDS = 600.0
@@ -52,6 +55,7 @@ class Drained:
     failed: int
     memories: int
     quiet_ms: list[float]
+    cpu: dict[str, float]  # processor seconds by group, while the load was worked on
 
     @property
     def rate(self) -> float:
@@ -61,12 +65,22 @@ class Drained:
 def measure(target: Target, client: Memlane, load: Load, workers: int) -> Drained:
     """Accept the load, start `workers` processes, wait for all; then single adds to the idle workers."""
     event_ids = accept_all(client, load, "drain")
-    with worker_processes(target, workers):
+    with worker_processes(target, workers) as pids:
+        client.wait(event_ids[:1], _WAIT_SECONDS)  # the workers' own start is not the events' cost
+        use = CpuUse({"workers": pids} | _parts(target))
         events = client.wait(event_ids, _WAIT_SECONDS)
+        cpu = use.seconds()
         quiet = quiet_latencies(client, load)
     failed = sum(event["status"] != "SUCCEEDED" for event in events)
     memories = sum(len(event.get("results") or []) for event in events)
-    return Drained(load, workers, span_seconds(events), failed, memories, quiet)
+    return Drained(load, workers, span_seconds(events), failed, memories, quiet, cpu)
+
+
+def _parts(target: Target) -> dict[str, list[int]]:
+    """Process ids of the stack's parts that take part in the work."""
+    state = read_state(Path(target.environment["MEMLANE_HOME"]))
+    parts = state.parts if state else {}
+    return {name: [parts[name].pid] for name in ("postgres", "endpoint", "valkey") if name in parts}
 
 
 def accept_all(client: Memlane, load: Load, run: str) -> list[str]:
@@ -109,8 +123,8 @@ def _time(text: str) -> datetime:
 
 
 @contextmanager
-def worker_processes(target: Target, count: int) -> Iterator[None]:
-    """`count` ingest workers on the stack's parts, stopped at the end."""
+def worker_processes(target: Target, count: int) -> Iterator[list[int]]:
+    """`count` ingest workers on the stack's parts, stopped at the end; gives their process ids."""
     if not target.own:
         raise BenchError("drain starts its own stack: it needs models that cost nothing; leave --url out")
     # niced, as the launcher starts its workers
@@ -125,7 +139,7 @@ def worker_processes(target: Target, count: int) -> Iterator[None]:
         for number in range(count)
     ]
     try:
-        yield
+        yield [worker.pid for worker in workers]
     finally:
         for worker in workers:
             worker.terminate()
@@ -142,10 +156,11 @@ def report(drained: Sequence[Drained], command: str) -> Report:
     told = Report("Draining, with models that cost nothing", command)
     told.sizes = {"events": drained[0].load.events, "lanes": drained[0].load.lanes, "threads a worker": _CONCURRENCY}
     columns = ["events", "workers", "events/s", "seconds", "memories", "failed", "quiet p50 ms", "quiet p95 ms"]
-    told.tables = [Figures("Events finished", columns, [_row(one) for one in drained])]
+    told.tables = [Figures("Events finished", columns, [_row(one) for one in drained]), _cpu(drained)]
     told.notes = [
         "chat model and embedder are doubles inside the workers; all other parts are the real ones",
         "rate: first event started to last event searchable; quiet: single adds, accepted to SUCCEEDED",
+        "processor time is counted after the first event, so the workers' start is not in it",
     ]
     return told
 
@@ -154,3 +169,12 @@ def _row(one: Drained) -> list[Cell]:
     quiet = latencies(one.quiet_ms)
     row: list[Cell] = [one.load.kind, one.workers, one.rate, one.seconds, one.memories, one.failed]
     return [*row, quiet.p50, quiet.p95]
+
+
+def _cpu(drained: Sequence[Drained]) -> Figures:
+    groups = list(drained[0].cpu)
+    figures = Figures("Processor time per event, ms", ["events", *groups, "together"])
+    for one in drained:
+        each = [one.cpu.get(group, 0.0) * 1_000 / one.load.events for group in groups]
+        figures.rows.append([one.load.kind, *each, sum(each)])
+    return figures
