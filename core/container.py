@@ -18,7 +18,7 @@ from core.adapters.system_clock import SystemClock
 from core.domain.webhook_policy import parse_schedule
 from core.ports.extraction import Extractor
 from core.ports.identity import Authenticator
-from core.ports.models import ChatModel, Embedder, ModelSet
+from core.ports.models import ChatModel, Embedder, ModelSet, Reranker
 from core.ports.runtime import Telemetry
 from core.services.authenticate import KeyAuthenticator
 from core.services.breaker import Breakers
@@ -119,7 +119,17 @@ def _models(settings: Settings, breakers: Breakers, telemetry: Telemetry) -> Mod
             timeout=settings.llm_timeout,
         )
         chat = GuardedChat(called, breakers.of(f"chat {settings.llm_base_url} {called.name}"), telemetry)
-    return ModelSet(CachedQueries(_embedder(settings, breakers, telemetry)), chat)
+    return ModelSet(CachedQueries(_embedder(settings, breakers, telemetry)), chat, _reranker(settings))
+
+
+def _reranker(settings: Settings) -> Reranker | None:
+    if settings.rerank_base_url is None:
+        return None
+    from core.adapters.rerank_http import HttpReranker
+
+    return HttpReranker(
+        model=settings.rerank_model, base_url=settings.rerank_base_url, api_key=_secret(settings.rerank_api_key)
+    )
 
 
 def _own_models(place: str) -> ModelSet:

@@ -1,7 +1,7 @@
 """Fusion: from what each list says of each candidate to one score in (0, 1] and its breakdown.
 
 Pure arithmetic over one search's own candidates. Nothing here depends on other projects or on the size of the
-result, and a score is the exact sum of its four parts.
+result, and a score is the sum of its four parts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.domain.neighbourhood import Around, Assumed, Place, surroundings
 from core.domain.ranking_params import DEFAULT, RankingParams, Weights
 from core.domain.temporal import TimeAsked, TimeTold, temporal_match
 
-_LEAST, _MOST = 1e-6, 1 - 1e-9  # scores lie in (0, 1], whatever rounding does to the sum of the parts
+_LEAST = 1e-6  # scores are above zero
 _BELOW = 0.999  # of its replacement's score, at most, for a superseded memory
 PARTS = ("semantic", "bm25", "entity", "temporal")
 
@@ -62,7 +62,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Ranked:
-    """`score` in (0, 1] is the exact sum of `breakdown` (semantic, bm25, entity, temporal)."""
+    """`score` in (0, 1] is the sum of `breakdown` (semantic, bm25, entity, temporal), but for rounding."""
 
     id: UUID
     score: float
@@ -70,12 +70,8 @@ class Ranked:
     evidence: float = 0.0  # the fused sum before stretching, for abstention
 
     def scaled(self, factor: float) -> Ranked:
-        return Ranked.of(self.id, {part: value * factor for part, value in self.breakdown.items()}, self.evidence)
-
-    @classmethod
-    def of(cls, id_: UUID, breakdown: Mapping[str, float], evidence: float = 0.0) -> Ranked:
-        """Scores are added in one fixed order, so that the same parts give the same bits."""
-        return cls(id_, sum(breakdown[part] for part in PARTS), breakdown, evidence)
+        breakdown = {part: value * factor for part, value in self.breakdown.items()}
+        return Ranked(self.id, self.score * factor, breakdown, self.evidence)
 
 
 def calibrated(cosine: float, scale: Scale) -> float:
@@ -147,11 +143,12 @@ def _parts(item: Candidate, near: _Near, time: TimeAsked, rates: _Rates) -> _Par
 
 
 def _ranked(id_: UUID, parts: _Parts, evidence: float, params: RankingParams) -> Ranked:
-    """The parts scaled so that their sum is the stretched evidence."""
+    """The score follows from the evidence alone, so both have one order; the parts are scaled to add up to it."""
     if evidence <= 0:
-        return Ranked.of(id_, dict.fromkeys(PARTS, 0.0) | {"semantic": _LEAST})
-    scale = max(_LEAST, min(_MOST, evidence**params.stretch)) / sum(parts)
-    return Ranked.of(id_, {name: value * scale for name, value in zip(PARTS, parts, strict=True)}, evidence)
+        return Ranked(id_, _LEAST, dict.fromkeys(PARTS, 0.0) | {"semantic": _LEAST})
+    score = max(_LEAST, min(1.0, evidence**params.stretch))
+    scale = score / sum(parts)
+    return Ranked(id_, score, {name: value * scale for name, value in zip(PARTS, parts, strict=True)}, evidence)
 
 
 def _quality(item: Candidate, params: RankingParams) -> float:

@@ -64,11 +64,12 @@ def best_hit(found: Found, terms: QueryTerms, best: Ranked, scale: Scale) -> Bes
 
 def by_keywords(found: Found, params: RankingParams) -> list[Ranked]:
     """By BM25 alone."""
-    ranked = [
-        Ranked.of(id_, dict.fromkeys(PARTS, 0.0) | {"bm25": saturated(score, params.bm25_half)})
+    scores = {
+        id_: saturated(score, params.bm25_half)
         for id_, score in found.scores.get("bm25", {}).items()
         if id_ in found.memories
-    ]
+    }
+    ranked = [Ranked(id_, score, dict.fromkeys(PARTS, 0.0) | {"bm25": score}) for id_, score in scores.items()]
     return sorted(ranked, key=lambda hit: (-hit.score, hit.id))
 
 

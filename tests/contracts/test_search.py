@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +16,7 @@ from core.domain.errors import MemlaneError
 from core.domain.ids import new_id
 from core.domain.narrowing import Narrowing
 from core.ports.index import IndexUnavailable
-from core.ports.models import Embedder, ModelError
+from core.ports.models import Embedder, ModelError, Reranker
 from core.services.search import SearchQuery, SearchResult, search
 from tests.doubles.pipeline import Pipeline, make_pipeline
 
@@ -156,6 +156,48 @@ def test_a_stale_point_is_never_shown_and_is_queued_for_repair(new_pipeline: Cal
 def test_a_filter_only_the_database_can_answer_narrows_the_search(food: Pipeline) -> None:
     found = _search(food, "food", narrowing=Narrowing(keywords="RYE"), threshold=0.0)
     assert _texts(found) == ["I bake rye bread at home"]
+
+
+class _Longest:
+    """A reranker that likes long memories."""
+
+    def rerank(self, query: str, documents: Sequence[str]) -> list[float]:
+        return [min(1.0, len(document) / 100) for document in documents]
+
+
+class _Broken:
+    def rerank(self, query: str, documents: Sequence[str]) -> list[float]:
+        raise ModelError("refused")
+
+
+def _with_reranker(pipeline: Pipeline, reranker: Reranker | None) -> Pipeline:
+    runtime = replace(pipeline.runtime, models=replace(pipeline.runtime.models, reranker=reranker))
+    return replace(pipeline, runtime=runtime)
+
+
+def test_reranking_reorders_the_same_hits(food: Pipeline) -> None:
+    plain = _search(food, "food I like to eat", top_k=5)
+    result = _search(_with_reranker(food, _Longest()), "food I like to eat", top_k=5, rerank=True)
+    assert sorted(_texts(result)) == sorted(_texts(plain))
+    lengths = [len(content) for content in _texts(result)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert [sum(hit.breakdown.values()) for hit in result.hits] == pytest.approx([hit.score for hit in result.hits])
+    assert result.notice is None
+
+
+@pytest.mark.parametrize("reranker", [None, _Broken()], ids=["none configured", "out of order"])
+def test_without_a_reranker_the_order_stays_and_a_notice_says_so(food: Pipeline, reranker: Any) -> None:
+    plain = _search(food, "food I like to eat")
+    result = _search(_with_reranker(food, reranker), "food I like to eat", rerank=True)
+    assert _texts(result) == _texts(plain)
+    assert result.notice
+    assert "reranker" in result.notice
+
+
+def test_a_fact_told_twice_steps_back_the_second_time(new_pipeline: Callable[[], Pipeline]) -> None:
+    twice = ["I prefer tea over coffee", "I prefer tea over coffee!", "Tea is grown in Assam", "We had tea at noon"]
+    texts = _texts(_search(_stored(new_pipeline(), twice), "do I prefer tea or coffee?", threshold=0.0))
+    assert sum(content.startswith("I prefer") for content in texts[:2]) == 1
 
 
 class _Down:

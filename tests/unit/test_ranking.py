@@ -1,0 +1,180 @@
+"""The ranking as arithmetic: what must hold for any candidates, and what each kind of evidence does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.domain.abstention import BestHit, off_topic
+from core.domain.neighbourhood import Place
+from core.domain.ranking import PARTS, Asked, Candidate, Scale, fuse
+from core.domain.ranking_params import COLLECTING, DEFAULT, POINTED, Weights
+from core.domain.temporal import TimeAsked, TimeTold, temporal_match
+
+_NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+_SCALE = Scale(0.75, 0.94)
+_ANY = Asked()
+
+
+def _place(position: int, *, lane: str = "lane", said_at: datetime = _NOON) -> Place:
+    return Place("scope", lane, position, said_at)
+
+
+def _candidate(number: int, **evidence: object) -> Candidate:
+    """One that stands alone, unless `place` says otherwise."""
+    return replace(Candidate(UUID(int=number), _place(10 * number)), **evidence)  # type: ignore[arg-type]
+
+
+_scores = st.floats(0, 200, allow_nan=False)
+_candidates = st.lists(
+    st.builds(
+        Candidate,
+        id=st.integers(1, 40).map(lambda number: UUID(int=number)),
+        place=st.builds(_place, st.integers(0, 30), lane=st.sampled_from(["a", "b"])),
+        cosine=st.none() | st.floats(-1, 1, allow_nan=False),
+        bm25=_scores,
+        bm25_ctx=_scores,
+        entity=_scores,
+        said_by_subject=st.booleans(),
+        question=st.booleans(),
+        length=st.integers(0, 4000),
+        told=st.just(TimeTold(((date(2026, 5, 1), date(2026, 5, 2)),), date(2026, 5, 3))) | st.just(TimeTold()),
+        superseded=st.booleans(),
+        replaced_by=st.none() | st.integers(1, 40).map(lambda number: UUID(int=number)),
+    ),
+    max_size=25,
+    unique_by=lambda candidate: candidate.id,
+)
+_asked = st.builds(
+    Asked,
+    time=st.builds(TimeAsked, st.just(((date(2026, 5, 1), date(2026, 5, 1)),)) | st.just(()), st.booleans()),
+    collecting=st.booleans(),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_candidates, _asked, st.none() | st.floats(0.7, 0.9))
+def test_scores_lie_in_range_descend_and_are_the_sum_of_their_parts(
+    candidates: list[Candidate], asked: Asked, floor: float | None
+) -> None:
+    ranked = fuse(candidates, asked, replace(_SCALE, cosine_floor=floor))
+    scores = [hit.score for hit in ranked]
+    assert {hit.id for hit in ranked} == {candidate.id for candidate in candidates}
+    assert all(0 < score <= 1 for score in scores)
+    assert scores == sorted(scores, reverse=True)
+    for hit in ranked:
+        assert tuple(hit.breakdown) == PARTS
+        assert all(part >= 0 for part in hit.breakdown.values())
+        assert sum(hit.breakdown.values()) == pytest.approx(hit.score, rel=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(_candidates, _asked, st.randoms())
+def test_the_order_of_the_lists_changes_no_bit(candidates: list[Candidate], asked: Asked, random: object) -> None:
+    shuffled = list(candidates)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert fuse(shuffled, asked, _SCALE) == fuse(candidates, asked, _SCALE)
+
+
+@settings(max_examples=60, deadline=None)
+@given(_candidates, st.integers(0, 10))
+def test_asking_for_fewer_gives_the_same_ones(candidates: list[Candidate], most: int) -> None:
+    assert fuse(candidates, _ANY, _SCALE, most=most) == fuse(candidates, _ANY, _SCALE)[:most]
+
+
+@pytest.mark.parametrize("weights", [POINTED, COLLECTING])
+def test_weights_add_up_to_one(weights: Weights) -> None:
+    assert sum(vars(weights).values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "stronger",
+    [{"cosine": 0.9}, {"bm25": 9.0}, {"bm25_ctx": 9.0}, {"entity": 9.0}, {"said_by_subject": True}],
+    ids=lambda evidence: next(iter(evidence)),
+)
+def test_each_kind_of_evidence_lifts_a_memory(stronger: dict[str, object]) -> None:
+    weak = {"cosine": 0.8, "bm25": 1.0, "bm25_ctx": 1.0, "entity": 1.0}
+    ranked = fuse([_candidate(1, **weak), _candidate(2, **weak | stronger)], _ANY, _SCALE)
+    assert ranked[0].id == UUID(int=2)
+    assert ranked[0].score > ranked[1].score
+
+
+def test_an_answer_is_found_by_the_question_before_it() -> None:
+    question = _candidate(1, place=_place(1), cosine=0.92, question=True)
+    answer = _candidate(2, place=_place(2), cosine=0.78)
+    elsewhere = _candidate(3, place=_place(50), cosine=0.78)
+    next_day = _candidate(4, place=_place(3, said_at=_NOON + timedelta(days=1)), cosine=0.78)
+    ranked = {hit.id.int: hit.score for hit in fuse([question, answer, elsewhere, next_day], _ANY, _SCALE)}
+    assert ranked[2] > ranked[3] == ranked[4]
+
+
+def test_a_fact_that_stands_alone_is_not_put_behind_a_turn_among_strangers() -> None:
+    alone = _candidate(1, cosine=0.88)
+    turn = _candidate(2, place=_place(101), cosine=0.88)
+    strangers = [_candidate(3, place=_place(100), cosine=0.76), _candidate(4, place=_place(102), cosine=0.76)]
+    assert fuse([alone, turn, *strangers], _ANY, _SCALE)[0].id == alone.id
+
+
+def test_the_newest_truth_comes_first_through_a_whole_chain() -> None:
+    oldest = _candidate(1, cosine=0.93, superseded=True, replaced_by=UUID(int=2))
+    older = _candidate(2, cosine=0.90, superseded=True, replaced_by=UUID(int=3))
+    newest = _candidate(3, cosine=0.76)
+    ranked = fuse([oldest, older, newest], _ANY, _SCALE)
+    assert [hit.id.int for hit in ranked] == [3, 2, 1]
+
+
+def test_memories_that_replace_each_other_in_a_ring_do_no_harm() -> None:
+    ring = [_candidate(n, cosine=0.9, superseded=True, replaced_by=UUID(int=3 - n)) for n in (1, 2)]
+    assert len(fuse(ring, _ANY, _SCALE)) == 2
+
+
+def test_no_candidates_give_no_hits() -> None:
+    assert fuse([], _ANY, _SCALE) == []
+
+
+_MAY = (date(2026, 5, 1), date(2026, 5, 31))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "match"),
+    [
+        (TimeAsked((_MAY,)), TimeTold(((date(2026, 5, 7), date(2026, 5, 7)),)), 1.0),
+        (TimeAsked((_MAY,)), TimeTold((), date(2026, 5, 7)), 0.5),
+        (TimeAsked((_MAY,)), TimeTold(((date(2024, 5, 7), date(2024, 5, 7)),)), 0.0),
+        (TimeAsked((), when=True), TimeTold(((date(2024, 5, 7), date(2024, 5, 7)),)), 0.6),
+        (TimeAsked((), when=True), TimeTold((), date(2026, 5, 7)), 0.0),
+        (TimeAsked(), TimeTold(((date(2026, 5, 7), date(2026, 5, 7)),)), 0.0),
+    ],
+    ids=["about that month", "said in that month", "another year", "asks when", "no time told", "no time asked"],
+)
+def test_temporal_match(asked: TimeAsked, told: TimeTold, match: float) -> None:
+    assert temporal_match(asked, told) == match
+
+
+def test_a_day_near_the_one_asked_for_counts_less_the_farther_it_is() -> None:
+    asked = TimeAsked(((date(2026, 5, 10), date(2026, 5, 10)),))
+    matches = [temporal_match(asked, TimeTold(((date(2026, 5, day), date(2026, 5, day)),))) for day in range(10, 28)]
+    assert matches == sorted(matches, reverse=True)
+    assert matches[0] == 1.0
+    assert matches[-1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("best", "silent"),
+    [
+        (BestHit(evidence=0.1, dense=0.1, coverage=0.1), True),
+        (BestHit(evidence=0.4, dense=0.1, coverage=0.1), False),
+        (BestHit(evidence=0.1, dense=0.6, coverage=0.1), False),
+        (BestHit(evidence=0.1, dense=0.1, coverage=1.0), False),
+        (BestHit(evidence=0.1, dense=0.4, coverage=0.0, words=True), True),
+        (BestHit(evidence=0.1, dense=0.4, coverage=0.0, words=False), False),
+    ],
+    ids=["nothing", "all together", "meaning alone", "words alone", "some words", "another language"],
+)
+def test_silence_needs_every_kind_of_evidence_to_be_weak(best: BestHit, silent: bool) -> None:
+    assert off_topic(best, DEFAULT) is silent
