@@ -1,6 +1,7 @@
 """Dates in a text: absolute, relative and durations, in English, German, Spanish, French, Chinese and Japanese.
 
-Tables and templates are in `core.text.lang.dates`; arithmetic is in `core.text.spans`. A text is first asked for
+Tables and templates are in `core.text.lang.dates`; their meaning is in `core.text.readings`. A text is first
+asked for
 a word that any date expression needs, so that most texts cost next to nothing.
 """
 
@@ -14,8 +15,9 @@ from functools import lru_cache
 
 from core.text.lang.calendar import Calendar
 from core.text.lang.dates import CALENDARS
+from core.text.readings import RESOLVERS, Reading
 from core.text.scripts import is_han, is_kana
-from core.text.spans import RESOLVERS, Reading, safe_date
+from core.text.spans import safe_date
 
 
 @dataclass(frozen=True)

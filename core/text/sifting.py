@@ -20,8 +20,8 @@ from core.text.lang.chatter import (
     REACTION,
     STANDING,
     TOLD_BY_ASKING,
-    TOOL_LINE,
 )
+from core.text.lang.machine import TOOL_LINE
 from core.text.lang.stopwords import CHINESE, LATIN
 from core.text.normalise import fold
 from core.text.questions import asks, without_tag
