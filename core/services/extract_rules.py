@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from core.domain.memory import Candidate, Turn
+from core.domain.memory import Candidate, Supersede, Turn
 from core.domain.outcomes import Outcome
 from core.ports.extraction import Extraction, ExtractionRequest
 from core.services.extract_model.procedure import one_procedure
 from core.text.rules import extract
 from core.text.scripts import is_han
+from core.text.slots import closed_by
 from core.text.tokens import tokens
 
 _LIST_BORDER = re.compile(r"[,;、，；\n]|\s+(?:and|or|y|et|und|和|或)\s+")
@@ -30,11 +32,13 @@ class RuleExtractor:
         turns = [turn for turn in request.turns if turn.role in ("user", "assistant")]
         extraction = Extraction([])
         unwanted = _phrases(request.instructions.excludes)
-        for found in extract(turns, request.earlier, [memory.text for memory in request.shown]):
+        shown = [memory.text for memory in request.shown]
+        for found in extract(turns, request.earlier, shown):
             if any(_holds(found.text, phrase) for phrase in unwanted):
                 extraction.dropped.append(Outcome("filtered", found.text, rule="excluded"))
             else:
-                extraction.candidates.append(found)
+                closed = tuple(Supersede(index, "changed") for index in closed_by(found.text, shown))
+                extraction.candidates.append(replace(found, supersedes=closed))
         return extraction
 
 

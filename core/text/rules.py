@@ -20,7 +20,7 @@ from core.text.normalise import fold
 from core.text.scripts import is_cjk
 from core.text.sifting import Kind, fragment, informative, specific
 from core.text.similar import retelling
-from core.text.spoken import MAX_MEMORY, Said, last_question, read, speakers_of, topical
+from core.text.spoken import MAX_MEMORY, Said, last_question, read, speakers_of, topical, who
 
 ECHO = 0.7  # share of a sentence's content that a shown memory or the user said before, to be an echo
 SHORT_ANSWER = 6  # informative words up to which an answer needs its question
@@ -33,17 +33,19 @@ def extract(turns: Sequence[Turn], earlier: Sequence[Turn], shown: Sequence[str]
     Only user and assistant turns are sources.
     """
     speakers = speakers_of([*earlier, *turns])
-    asked = last_question(earlier)
+    asked, asker = last_question(earlier, speakers)
     heard = [content(text) for text in shown]
     found: list[Candidate] = []
     for turn in turns:
         if turn.role not in ("user", "assistant"):
             continue
         said = read(turn, speakers)
-        found.extend(_memories(said, asked, heard))
+        answers = asked if asker != who(turn, said.speaker) else None  # nobody answers the own question
+        found.extend(_memories(said, answers, heard))
         if turn.role == "user":
             heard.append(content(turn.text))
         asked = topical([sifted.text for sifted in said.sifted if sifted.kind is Kind.ASKS])
+        asker = who(turn, said.speaker)
     return _distinct(found)
 
 

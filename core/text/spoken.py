@@ -56,11 +56,19 @@ def _prefix(text: str, speakers: frozenset[str]) -> tuple[str | None, str]:
     return match.group(1), text[match.end() :]
 
 
-def last_question(earlier: Sequence[Turn]) -> str | None:
-    """What the last earlier turn asked, if it has a topic."""
+def last_question(earlier: Sequence[Turn], speakers: frozenset[str]) -> tuple[str | None, str]:
+    """What the last earlier turn asked, if it has a topic, and who asked."""
     spoken = [turn for turn in earlier if turn.role in ("user", "assistant")]
-    parts = sentences(spoken[-1].text) if spoken else []
-    return topical([part for part in parts if sift(part).kind is Kind.ASKS])
+    if not spoken:
+        return None, ""
+    prefix, text = _prefix(spoken[-1].text, speakers)
+    asked = topical([part for part in sentences(text) if sift(part).kind is Kind.ASKS])
+    return asked, who(spoken[-1], spoken[-1].name or prefix)
+
+
+def who(turn: Turn, speaker: str | None) -> str:
+    """Tells the people of a conversation apart: by name where they have one, else by role."""
+    return speaker or turn.role
 
 
 def topical(asked: Sequence[str]) -> str | None:
