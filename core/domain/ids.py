@@ -16,6 +16,15 @@ def new_id() -> UUID:
     return UUID(bytes=bytes(raw))
 
 
+def parse_id(written: str) -> UUID | None:
+    """A UUID in its usual 36 characters; None for every other spelling (braces, URN, bare digits) and for no UUID."""
+    try:
+        parsed = UUID(written)
+    except ValueError:
+        return None
+    return parsed if str(parsed) == written.lower() else None
+
+
 def organization_wire_id(id_: UUID) -> str:
     """The opaque string clients see for an organisation."""
     return f"org_{id_.hex}"

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from core.domain.errors import MemlaneError
+from core.domain.ids import parse_id
 from core.domain.memory import Memory
-from core.ports.database import TransactionConflict
+from core.ports.database import TransactionConflict, UniqueViolation
 
 T = TypeVar("T")
 TRIES = 4
@@ -26,11 +27,8 @@ class Target:
 
 def memory_id(written: str) -> UUID:
     """Raises MemlaneError("memory_id_invalid") for anything but the usual 36 characters of a UUID."""
-    try:
-        parsed = UUID(written)
-    except ValueError:
-        raise MemlaneError("memory_id_invalid") from None
-    if str(parsed) != written.lower():
+    parsed = parse_id(written)
+    if parsed is None:
         raise MemlaneError("memory_id_invalid")
     return parsed
 
@@ -47,10 +45,13 @@ def locked(tx: Any, target: Target) -> Memory:
 
 
 def tried_again(work: Callable[[], T]) -> T:
-    """Run a transaction; after a deadlock with another writer run it anew. Raises TransactionConflict in the end."""
+    """Run a transaction; when another writer was in the way (a deadlock, a text stored first) run it anew.
+
+    Raises TransactionConflict or UniqueViolation in the end.
+    """
     for _ in range(TRIES - 1):
         try:
             return work()
-        except TransactionConflict:
+        except (TransactionConflict, UniqueViolation):
             continue  # rolled back whole: nothing of it is left
     return work()

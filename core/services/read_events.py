@@ -7,16 +7,16 @@ from uuid import UUID
 
 from core.domain.errors import MemlaneError
 from core.domain.events import EventFilter, EventRecord
+from core.domain.ids import parse_id
 from core.domain.paging import Page, Window, require_page
 from core.ports.database import Database
 
 
 def read_event(database: Database, project_id: UUID, event_id: str) -> EventRecord:
     """Raises MemlaneError("event_not_found"), alike for unknown ids, other projects' ids and what is no id."""
-    try:
-        id_ = UUID(event_id)
-    except ValueError:
-        raise MemlaneError("event_not_found") from None
+    id_ = parse_id(event_id)
+    if id_ is None:
+        raise MemlaneError("event_not_found")
     with database.transaction(project_id) as tx:
         event: EventRecord | None = tx.event_reads.one(project_id, id_)
         if event is None:

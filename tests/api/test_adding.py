@@ -185,7 +185,10 @@ def test_v1_answers_in_the_shapes_of_old_clients(caller: Caller) -> None:
 
 def test_unknown_and_foreign_events_are_the_same_404(api: World, caller: Caller) -> None:
     foreign = add(api.project()).body["event_id"]
-    strangers = (foreign, "0" * 8, foreign.replace("0", "1"), "%0a")
+    own = add(caller).body["event_id"]
+    odd = (own.replace("-", ""), f"%7B{own}%7D", f"urn:uuid:{own}", own + "%0a")
+    assert caller.get(f"/v1/event/{own.upper()}/")["id"] == own
+    strangers = (foreign, "0" * 8, foreign.replace("0", "1"), "%0a", *odd)
     answers = [caller.send("GET", f"/v1/event/{id_}/") for id_ in strangers]
     assert {(reply.status, reply.raw) for reply in answers} == {(404, answers[0].raw)}
     assert answers[0].body["error"] == "Event not found or you don't have permission to access it."

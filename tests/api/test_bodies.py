@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from api.body import MAX_DEPTH, MAX_NODES, check_media_type, parse_object
 from core.domain.errors import MemlaneError
+from tests.api.doubles import HEADERS
 from tests.api.serving import Server
 
 BIG = b'{"user_id":"' + b"x" * 5000 + b'"}'
@@ -160,3 +162,11 @@ def test_wrong_types_are_400_with_their_place_and_without_the_input(echo: Server
     assert (reply.body["code"], reply.body["pointer"]) == ("validation_failed", "user_id")
     assert b"secret" not in reply.raw
     assert b"input" not in reply.raw.replace(b"Invalid input data", b"").replace(b"Input should", b"")
+
+
+def test_a_body_that_does_not_arrive_is_given_up(echo: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.body.BODY_DEADLINE", 0.2)
+    with socket.create_connection(("127.0.0.1", echo.port), timeout=20) as connection:
+        head = f"POST /v1/echo/ HTTP/1.1\r\nHost: x\r\nAuthorization: {HEADERS['Authorization']}\r\n"
+        connection.sendall(f'{head}Content-Length: 100\r\n\r\n{{"user_id":'.encode())
+        assert connection.recv(1000).startswith(b"HTTP/1.1 408 ")
