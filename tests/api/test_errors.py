@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,3 +137,9 @@ def test_a_bug_answers_500_without_its_text(echo: Server) -> None:
     reply = echo.send("GET", "/v1/broken/", headers={"X-Request-Id": "bug-1"})
     assert (reply.status, reply.body["code"], reply.body["request_id"]) == (500, "internal", "bug-1")
     assert b"secret" not in reply.raw
+
+
+def test_the_page_about_http_lists_the_whole_catalogue() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
+    listed = [line for line in page.splitlines() if line.startswith("| `")]
+    assert listed == [f"| `{entry.code}` | {entry.status} | {entry.message} |" for entry in CATALOGUE.values()]
