@@ -34,7 +34,7 @@ class DateMention:
     relative: bool = False
 
 
-_ABSOLUTE = frozenset({"date", "month", "year"})
+_ABSOLUTE = frozenset({"date", "month", "year", "holiday"})
 _WORD = re.compile(r"[^\W\d_]+|\d")
 _ISO = re.compile(r"(?<![\d/.\-])((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?![\d/.\-]*\d)")
 _SHORT = re.compile(r"(?<![\d/.\-])(\d{1,2})([/.\-])(\d{1,2})\2((?:19|20)\d\d|\d\d)(?![\d/.\-]*\d)")
@@ -65,7 +65,14 @@ def _triggers() -> Mapping[str, frozenset[str]]:
     return {
         code: frozenset(
             part
-            for table in (calendar.months, calendar.weekdays, calendar.units, calendar.days, calendar.seasons)
+            for table in (
+                calendar.months,
+                calendar.weekdays,
+                calendar.units,
+                calendar.days,
+                calendar.seasons,
+                calendar.holidays,
+            )
             for name in table
             for part in _WORD.findall(name)[-1:]
         )
@@ -94,16 +101,18 @@ def _numeric(text: str) -> Iterator[DateMention]:
 
 def _expressions(text: str, today: date, code: str) -> Iterator[DateMention]:
     calendar = CALENDARS[code]
-    past = bool(calendar.past and re.search(calendar.past, text, re.IGNORECASE))
+    past, future = (
+        bool(tense and re.search(tense, text, re.IGNORECASE)) for tense in (calendar.past, calendar.future)
+    )
     for kind, pattern in _patterns(code):
         for match in pattern.finditer(text):
-            reading = _read(match, calendar, past)
+            reading = _read(match, calendar, past=past, future=future and not past)
             resolved = RESOLVERS[kind](reading, today)
             if resolved is not None:
                 yield DateMention(match.group(), *resolved, match.span(), relative=kind not in _ABSOLUTE)
 
 
-def _read(match: re.Match[str], calendar: Calendar, past: bool) -> Reading:
+def _read(match: re.Match[str], calendar: Calendar, *, past: bool, future: bool) -> Reading:
     """The values of a match's parts, by the language's tables."""
     parts = {name: value.casefold() for name, value in match.groupdict().items() if value}
     number = parts.get("n")
@@ -115,9 +124,11 @@ def _read(match: re.Match[str], calendar: Calendar, past: bool) -> Reading:
         day=_integer(parts.get("day") or parts.get("cjkday"), calendar),
         year=_integer(parts.get("year"), calendar),
         season=calendar.seasons.get(parts.get("season", "")),
+        holiday=calendar.holidays.get(parts.get("holiday", "").replace("’", "'")),
         offset=calendar.days.get(re.sub(r"\s+", " ", parts["phrase"])) if "phrase" in parts else None,
         rel=parts.get("rel"),
         past=past,
+        future=future,
     )
 
 
@@ -139,6 +150,7 @@ def _patterns(code: str) -> list[tuple[str, re.Pattern[str]]]:
         "weekday": f"(?P<weekday>{_names(calendar.weekdays)})",
         "weekday_name": f"(?P<weekday>{_names([name for name in calendar.weekdays if len(name) > 3])})",
         "month": f"(?P<month>{_names(calendar.months)})",
+        "holiday": f"(?P<holiday>{_names(calendar.holidays)})",
         "season": f"(?P<season>{_names(calendar.seasons)})",
         "day": r"(?P<day>[0-3]?\d)",
         "year": r"(?P<year>(?:19|20)\d\d)",

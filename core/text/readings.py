@@ -21,7 +21,7 @@ from core.text.spans import (
 
 @dataclass(frozen=True)
 class Reading:
-    """The parts of one expression. `past`: the sentence is told in a past tense."""
+    """The parts of one expression. `past`, `future`: the text is told in that tense."""
 
     n: int | None = None
     unit: str | None = None
@@ -30,9 +30,11 @@ class Reading:
     day: int | None = None
     year: int | None = None
     season: int | None = None
+    holiday: tuple[int, int] | None = None
     offset: int | None = None
     rel: str | None = None
     past: bool = False
+    future: bool = False
 
 
 def _ago(reading: Reading, today: date) -> Span | None:
@@ -70,9 +72,11 @@ def _weekday(weeks: int | None) -> Callable[[Reading, date], Span | None]:
 
 
 def _nearest_year(today: date, month: int, reading: Reading) -> int:
-    """The year of a month named without one: the nearest, or the latest past one in a past tense."""
+    """The year of a month named without one: the nearest, the latest past one, or the first to come, by tense."""
     if reading.past:
         return today.year if month <= today.month else today.year - 1
+    if reading.future:
+        return today.year if month >= today.month else today.year + 1
     distance = month - today.month
     return today.year + (1 if distance < -6 else -1 if distance > 6 else 0)
 
@@ -115,6 +119,29 @@ def _season(step: int) -> Callable[[Reading, date], Span | None]:
         return (first, last - timedelta(days=1)) if first and last else None
 
     return resolve
+
+
+def _holiday(reading: Reading, today: date) -> Span | None:
+    if reading.holiday is None:
+        return None
+    month, day = reading.holiday
+    return days_from(safe_date(_nearest_year(today, month, reading), month, day), 1)
+
+
+def _half_year_ago(reading: Reading, today: date) -> Span | None:
+    middle = shift_months(today, -6)
+    return month_span(middle.year, middle.month) if middle else None
+
+
+def _weekend(reading: Reading, today: date) -> Span | None:
+    """ "Over the weekend": the one before when told in the past, unless it is the weekend now."""
+    return unit_span(today, "weekend", -1 if reading.past and today.weekday() < 5 else 0)
+
+
+def _coming(reading: Reading, today: date) -> Span | None:
+    """ "In the next few months": from today on."""
+    ahead = _ahead(reading, today)
+    return (today, ahead[1]) if ahead and ahead[1] >= today else None
 
 
 _REL_YEARS = {"去年": -1, "昨年": -1, "今年": 0, "明年": 1, "来年": 1, "前年": -2, "一昨年": -2}
@@ -179,4 +206,8 @@ RESOLVERS: dict[str, Callable[[Reading, date], Span | None]] = {
     "next_season": _season(1),
     "year": _year,
     "span": _span,
+    "holiday": _holiday,
+    "half_year_ago": _half_year_ago,
+    "weekend": _weekend,
+    "coming": _coming,
 }

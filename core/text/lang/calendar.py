@@ -22,7 +22,9 @@ class Calendar:
     numbers: Mapping[str, int]
     templates: Mapping[str, tuple[str, ...]]  # kind → templates, see core.text.dates
     seasons: Mapping[str, int] = field(default_factory=dict)  # name → first month (northern hemisphere)
+    holidays: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # name → month and day, the fixed ones
     past: str = ""  # regular expression of a past tense, to decide which Friday "on Friday" is
+    future: str = ""  # and of a future one, for the year of "on May 7th"
     spaced: bool = True
 
 

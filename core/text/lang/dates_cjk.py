@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.text.lang.calendar import Calendar, units
 
 _CJK_NUMBERS = {char: value for value, char in enumerate("一二三四五六七八九十", 1)} | {
-    "两": 2, "兩": 2, "几": 3, "幾": 3, "数": 3, "十一": 11, "十二": 12, "半": 0,
+    "两": 2, "兩": 2, "几": 3, "幾": 3, "数": 3, "十一": 11, "十二": 12,
 }  # fmt: skip
 CHINESE = Calendar(
     months={},
@@ -21,7 +21,11 @@ CHINESE = Calendar(
     },
     numbers=_CJK_NUMBERS,
     seasons={"春天": 3, "夏天": 6, "秋天": 9, "冬天": 12},
+    holidays={"圣诞节": (12, 25), "聖誕節": (12, 25), "平安夜": (12, 24), "元旦": (1, 1), "情人节": (2, 14)},
     templates={
+        "holiday": ("{holiday}",),
+        "half_year_ago": ("半年(?:之前|以前|前)",),
+        "coming": ("(?:未来|接下来){n}{unit}",),
         "ago": ("{n}{unit}(?:之前|以前|前)",),
         "ahead": ("{n}{unit}(?:之后|以后|后|後)",),
         "last": ("上(?:个|個)?{unit}", "前{unit}"),
@@ -40,6 +44,7 @@ CHINESE = Calendar(
         "span": ("{n}(?:多)?{unit}(?:来|以来|了)",),
     },
     past="了|过|過",
+    future="将|会|要|打算|计划|准备",
     spaced=False,
 )  # fmt: skip
 JAPANESE = Calendar(
@@ -55,7 +60,14 @@ JAPANESE = Calendar(
     },
     numbers=_CJK_NUMBERS,
     seasons={"春": 3, "夏": 6, "秋": 9, "冬": 12},
+    holidays={
+        "クリスマスイブ": (12, 24), "クリスマス": (12, 25), "大晦日": (12, 31), "元日": (1, 1),
+        "ハロウィン": (10, 31),
+    },
     templates={
+        "holiday": ("{holiday}",),
+        "half_year_ago": ("半年前",),
+        "coming": ("今後{n}{unit}",),
         "ago": ("{n}{unit}(?:ほど|くらい|ぐらい)?前",),
         "ahead": ("{n}{unit}後",),
         "last": ("先{unit}", "前の{unit}"),
@@ -80,5 +92,6 @@ JAPANESE = Calendar(
         "span": ("{n}{unit}(?:前から|以上|間)",),
     },
     past="した|ました|った|いた|んだ",
+    future="つもり|予定|たい|でしょう",
     spaced=False,
 )  # fmt: skip

@@ -25,7 +25,15 @@ ENGLISH = Calendar(
     numbers=numbered("a/an/one two/a_couple_of/a_couple/couple_of three/a_few/few four five/several six seven "
                       "eight nine ten eleven twelve", 1),
     seasons=seasons("spring summer autumn/fall winter"),
+    holidays={
+        "christmas": (12, 25), "christmas day": (12, 25), "christmas eve": (12, 24), "new year's eve": (12, 31),
+        "new year's day": (1, 1), "new year's": (1, 1), "valentine's day": (2, 14), "halloween": (10, 31),
+    },
     templates={
+        "holiday": ("(?:on |at |for |last |this |next )?{holiday}",),
+        "half_year_ago": ("half a year ago",),
+        "weekend": ("(?:over|on|for|during|at) the weekend",),
+        "coming": ("(?:in|over|for|during|within) the (?:next|coming) {n} {unit}",),
         "ago": ("{n} {unit} ago", "{n} {unit} (?:back|earlier)"),
         "ahead": ("in {n} {unit}(?:['’] time)?", "{n} {unit} from now"),
         "last": ("(?:last|(?:this )?past|previous) {unit}",),
@@ -53,6 +61,7 @@ ENGLISH = Calendar(
             "(?:the )?(?:past|last) {n} {unit}",
         ),
     },
+    future=r"\b(?:will|won't|going to|gonna|plan\w*|upcoming|hope to|want to|looking forward)\b|'ll\b",
     past=r"\b(?:\w{2,}ed|was|were|went|had|did|got|made|took|came|saw|met|ran|bought|found|gave|told|left|won|lost|ate|"
     r"began|broke|built|caught|drove|felt|flew|hurt|kept|knew|led|paid|read|rode|said|sang|sat|sent|slept|spent|"
     r"stood|swam|taught|thought|threw|wore|wrote|became|brought|chose|fell|forgot|grew|heard|held|just)\b",
@@ -77,7 +86,15 @@ GERMAN = Calendar(
     numbers=numbered("ein/einem/einer/einen/eine zwei/paar drei/einigen/ein_paar vier fünf sechs sieben acht neun "
                       "zehn elf zwölf", 1),
     seasons=seasons("frühling/frühjahr sommer herbst winter"),
+    holidays={
+        "weihnachten": (12, 25), "heiligabend": (12, 24), "silvester": (12, 31), "neujahr": (1, 1),
+        "valentinstag": (2, 14), "halloween": (10, 31),
+    },
     templates={
+        "holiday": ("(?:an |zu |letztes )?{holiday}",),
+        "half_year_ago": ("vor einem halben jahr",),
+        "weekend": ("am wochenende", "übers wochenende"),
+        "coming": ("in den (?:nächsten|kommenden) {n} {unit}",),
         "ago": ("vor {n} {unit}",),
         "ahead": ("in {n} {unit}",),
         "last": ("(?:(?:am|im) )?(?:letzte[nsrm]?|vergangene[nsrm]?|vorige[nsrm]?) {unit}",),
@@ -96,6 +113,7 @@ GERMAN = Calendar(
         "year": ("(?:im jahr|seit|anfang|mitte|ende|in) {year}",),
         "span": ("(?:seit|für) {n} {unit}", "{n} {unit} lang"),
     },
+    future=r"\b(?:werde|wird|werden|wirst|will|wollen|plane\w*|möchte\w*|kommende\w*)\b",
     past=r"\b(?:war|waren|hatte|hatten|wurde|ging|kam|bin|habe|hat|haben|ist|sind|machte|fuhr)\b.*|\bge\w+t\b",
 )  # fmt: skip
 SPANISH = Calendar(
@@ -115,7 +133,16 @@ SPANISH = Calendar(
         "once "
                       "doce", 1),
     seasons=seasons("primavera verano otoño invierno"),
+    holidays={
+        "navidad": (12, 25), "nochebuena": (12, 24), "nochevieja": (12, 31), "año nuevo": (1, 1),
+        "san valentín": (2, 14), "halloween": (10, 31),
+    },
     templates={
+        "holiday": ("(?:en |para )?{holiday}",),
+        "half_year_ago": ("hace medio año",),
+        "weekend": ("el fin de semana",),
+        "this_weekend": ("este fin de semana",),
+        "coming": ("en l[oa]s próxim[oa]s {n} {unit}",),
         "ago": ("hace {n} {unit}",),
         "ahead": ("(?:dentro de|en) {n} {unit}",),
         "last": ("(?:el|la) {unit} pasad[oa]", "(?:el|la) pasad[oa] {unit}"),
@@ -135,6 +162,7 @@ SPANISH = Calendar(
         "year": ("(?:en|desde|hasta) {year}",),
         "span": ("(?:durante|por|desde hace) {n} {unit}",),
     },
+    future=r"\b(?:voy a|va a|vamos a|planeo|quiero|iré|será|próxim\w+)\b",
     past=r"\b(?:fui|fue|fueron|estuve|hice|tuve|vi|compré|\w+é|\w+ó|\w+aron|\w+ieron|he|ha|hemos)\b",
 )  # fmt: skip
 FRENCH = Calendar(
@@ -154,7 +182,14 @@ FRENCH = Calendar(
     },
     numbers=numbered("un/une deux trois/quelques quatre cinq six sept huit neuf dix onze douze", 1),
     seasons=seasons("printemps été automne hiver"),
+    holidays={
+        "noël": (12, 25), "la saint-sylvestre": (12, 31), "le jour de l'an": (1, 1), "la saint-valentin": (2, 14),
+        "halloween": (10, 31),
+    },
     templates={
+        "holiday": ("(?:à |pour )?{holiday}",),
+        "weekend": ("(?:le|ce) week-?end",),
+        "coming": ("dans les {n} (?:prochains |prochaines ){unit}",),
         "ago": ("il y a {n} {unit}", "voici {n} {unit}"),
         "ahead": ("dans {n} {unit}", "d['’]ici {n} {unit}"),
         "last": ("(?:(?:le|la) |l['’])?{unit} (?:derni(?:er|ère)|passée?)",),
@@ -170,5 +205,6 @@ FRENCH = Calendar(
         "year": ("(?:en|depuis) {year}",),
         "span": ("(?:pendant|depuis|durant) {n} {unit}",),
     },
+    future=r"\b(?:vais|va|allons|prévois|veux|sera|serai|irai|prochaine?)\b",
     past=r"\b(?:ai|as|a|avons|avez|ont|suis|est|sommes|sont|étais|était|avait|avais)\b \w+(?:é|ée|és|i|u|is|it)\b",
 )  # fmt: skip

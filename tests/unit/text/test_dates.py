@@ -57,6 +57,10 @@ DAY = [
     ("vendredi dernier", "2023-05-19"),
     ("le 3 mai 2025", "2025-05-03"),
     ("après-demain", "2023-05-26"),
+    ("It happened on New Year's Eve", "2022-12-31"),
+    ("at Christmas we will ski", "2023-12-25"),
+    ("Silvester", "2022-12-31"),
+    ("圣诞节", "2022-12-25"),
 ]
 SPANS = [
     ("I moved to Porto last week", "2023-05-15", "2023-05-21"),
@@ -81,6 +85,13 @@ SPANS = [
     ("la semana pasada", "2023-05-15", "2023-05-21"),
     ("el mes que viene", "2023-06-01", "2023-06-30"),
     ("la semaine dernière", "2023-05-15", "2023-05-21"),
+    ("We biked over the weekend and had fun", "2023-05-20", "2023-05-21"),
+    ("any plans for the weekend", "2023-05-27", "2023-05-28"),
+    ("half a year ago", "2022-11-01", "2022-11-30"),
+    ("半年前", "2022-11-01", "2022-11-30"),
+    ("in the next two months", "2023-05-24", "2023-07-31"),
+    ("este fin de semana", "2023-05-27", "2023-05-28"),
+    ("am Wochenende", "2023-05-27", "2023-05-28"),
     ("l'année prochaine", "2024-01-01", "2024-12-31"),
 ]
 
