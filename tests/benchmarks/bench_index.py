@@ -22,6 +22,7 @@ from pathlib import Path
 from uuid import UUID
 
 import numpy as np
+import psutil
 
 from core.adapters.qdrant import QdrantIndex
 from core.domain.filters import Cond
@@ -63,8 +64,8 @@ def make_corpus(options: argparse.Namespace) -> Corpus:
 
 
 def _words(rnd: random.Random, amount: int, vocabulary: int) -> SparseVector:
-    """Frequencies fall as in language (Zipf): a few indices are in most points."""
-    drawn = {min(int(rnd.paretovariate(0.4)), vocabulary) for _ in range(amount)}
+    """Frequencies fall as in language (Zipf, exponent 1): the most frequent index is in two thirds of the points."""
+    drawn = {int(vocabulary ** rnd.random()) for _ in range(amount)}
     return SparseVector(list(drawn), [round(rnd.uniform(0.3, 2.2), 4) for _ in drawn])
 
 
@@ -106,9 +107,27 @@ def ask(index: QdrantIndex, corpus: Corpus, at: int, lists: tuple[str, ...], lim
     return (time.perf_counter() - began) * 1e3
 
 
-def row(label: str, millis: list[float]) -> str:
-    cuts = statistics.quantiles(millis, n=100)
-    return f"{label:44} {cuts[49]:8.2f} {cuts[94]:8.2f} {cuts[98]:8.2f}"
+class Meter:
+    """Processor time of this thread and of the endpoint: unlike the clock's, it is the same on a busy machine."""
+
+    def __init__(self, endpoint_pid: int | None) -> None:
+        self._endpoint = psutil.Process(endpoint_pid) if endpoint_pid else None
+
+    def read(self) -> tuple[float, float]:
+        """Seconds: (this thread, the endpoint)."""
+        if self._endpoint is None:
+            return time.thread_time(), 0.0
+        times = self._endpoint.cpu_times()
+        return time.thread_time(), times.user + times.system
+
+    def row(self, label: str, repeat: Callable[[], list[float]]) -> str:
+        before = self.read()
+        millis = repeat()
+        client, server = (
+            (after - start) * 1e3 / len(millis) for start, after in zip(before, self.read(), strict=True)
+        )
+        cuts = statistics.quantiles(millis, n=100)
+        return f"{label:40} {cuts[49]:8.2f} {cuts[94]:8.2f} {cuts[98]:8.2f} {client:8.2f} {server:8.2f}"
 
 
 @contextmanager
@@ -130,26 +149,23 @@ def writing(index: QdrantIndex, corpus: Corpus, batch: int) -> Iterator[None]:
         thread.join()
 
 
-def measure(index: QdrantIndex, options: argparse.Namespace) -> None:
+def measure(index: QdrantIndex, meter: Meter, options: argparse.Namespace) -> None:
     corpus = make_corpus(options)
     index.ensure(COLLECTION, options.dims)
-    print(f"{'writes':44} {'points/s':>8}")
-    print(f"{f'upsert, {options.batch} points a request':44} {write(index, corpus, options.batch):8.0f}")
-    print(
-        f"\n{f'queries, {options.queries} each, limit {options.limit}':44} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8}"
-    )
-    kinds: list[tuple[str, tuple[str, ...]]] = [
-        ("dense", ("dense",)),
-        ("dense + bm25 + entity", ("dense", "bm25", "entity")),
-        ("dense + bm25 + bm25_ctx + entity", ("dense", "bm25", "bm25_ctx", "entity")),
-    ]
-    repeat: Callable[[tuple[str, ...]], list[float]] = lambda lists: [  # noqa: E731
-        ask(index, corpus, at * 37, lists, options.limit) for at in range(options.queries)
-    ]
-    for label, lists in kinds:
-        print(row(label, repeat(lists)))
+    before, rate, after = meter.read(), write(index, corpus, options.batch), meter.read()
+    client, server = ((end - start) * 1e6 / options.points for start, end in zip(before, after, strict=True))
+    print(f"upsert, {options.batch} points a call: {rate:.0f} points/s; ", end="")
+    print(f"processor time a point: client {client:.0f} µs, endpoint {server:.0f} µs\n")
+    heads = ("p50 ms", "p95 ms", "p99 ms", "client", "endpoint")
+    print(f"{f'{options.queries} queries each, limit {options.limit}':40}", *(f"{head:>8}" for head in heads))
+
+    def repeat(lists: tuple[str, ...]) -> Callable[[], list[float]]:
+        return lambda: [ask(index, corpus, at * 37, lists, options.limit) for at in range(options.queries)]
+
+    for lists in (("dense",), ("dense", "bm25", "entity"), ("dense", "bm25", "bm25_ctx", "entity")):
+        print(meter.row(" + ".join(lists), repeat(lists)))
     with writing(index, corpus, options.batch):
-        print(row("the same while another client writes", repeat(kinds[-1][1])))
+        print(meter.row("the last, while another client writes", repeat(lists)))
 
 
 def main() -> None:
@@ -168,12 +184,12 @@ def main() -> None:
     if options.url:
         index = QdrantIndex(options.url, os.environ.get("QDRANT_API_KEY"), timeout=60)
         try:
-            measure(index, options)
+            measure(index, Meter(None), options)
         finally:
             index.drop(COLLECTION)
         return
     with tempfile.TemporaryDirectory() as folder, endpoint(Path(folder) / "data") as running:
-        measure(running.index(), options)
+        measure(running.index(), Meter(running.process.pid), options)
 
 
 if __name__ == "__main__":

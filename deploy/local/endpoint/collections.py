@@ -125,7 +125,8 @@ class Store:
 
     def _load(self, folder: Path) -> Collection:
         try:
-            return Collection(folder.name, edge.EdgeShard.load(str(folder)), Schema.of_folder(folder))
+            schema = Schema.of_folder(folder)
+            return Collection(folder.name, edge.EdgeShard.load(str(folder), schema.config()), schema)
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # the binding raises bare Exception, and panics are no Exception at all

@@ -50,7 +50,10 @@ class Schema:
         return cls(dense, {name: params or {} for name, params in sparse.items()})
 
     def config(self) -> edge.EdgeConfig:
+        """Searches run on the calling thread: a collection is one segment, and handing it to a pool costs four
+        switches a query, each of which waits for a processor when workers keep all of them busy."""
         return edge.EdgeConfig(
+            max_search_threads=1,
             vectors={
                 name: edge.EdgeVectorParams(params["size"], _DISTANCES[params["distance"]])
                 for name, params in self.dense.items()
