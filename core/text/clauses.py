@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from core.text.lang.chatter import IMPERATIVE, STANDING
 from core.text.lang.negation import GIVEN_UP, HARD, HARD_CJK, IDIOMS, LIKING, LIKING_CJK, QUITTING, SOFT, SOFT_CJK
 from core.text.lang.numbers import WEAK, WORDS
 from core.text.lang.roles import ROLE_CHARS, ROLES
 from core.text.lang.stopwords import CHINESE, ENGLISH, LATIN
 from core.text.language import language
 from core.text.normalise import fold, unaccented
-from core.text.questions import asks
+from core.text.questions import asks, is_request
 from core.text.scripts import CJK, HAN, HANGUL
 from core.text.sentences import sentences
 from core.text.stems import script_language, stem, unelided
@@ -55,7 +54,7 @@ def clauses(text: str, code: str) -> tuple[Clause, ...]:
     found: list[Clause] = []
     for sentence in sentences(text):
         folded = fold(sentence)
-        asking = asks(sentence) or bool(IMPERATIVE.search(folded) and not STANDING.search(folded))
+        asking = asks(sentence) or is_request(sentence)
         for part in _parts(GIVEN_UP.sub(" stopped ", IDIOMS.sub(" ", folded))):
             clause = _clause(part, code, asking)
             if found and clause.about and all(mark.isdigit() for mark in clause.about):

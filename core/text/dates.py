@@ -35,6 +35,11 @@ class DateMention:
 
 
 _ABSOLUTE = frozenset({"date", "month", "year", "holiday"})
+# "Every Friday" is no day.
+_RECURRING = re.compile(
+    r"(?:\b(?:every|each|most|jede[nrsm]?|cada|todos los|todas las|chaque|tous les|toutes les)\s+|[每毎])$",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]+|\d")
 _ISO = re.compile(r"(?<![\d/.\-])((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?![\d/.\-]*\d)")
 _SHORT = re.compile(r"(?<![\d/.\-])(\d{1,2})([/.\-])(\d{1,2})\2((?:19|20)\d\d|\d\d)(?![\d/.\-]*\d)")
@@ -106,6 +111,8 @@ def _expressions(text: str, today: date, code: str) -> Iterator[DateMention]:
     )
     for kind, pattern in _patterns(code):
         for match in pattern.finditer(text):
+            if _RECURRING.search(text[max(0, match.start() - 12) : match.start()]):
+                continue
             reading = _read(match, calendar, past=past, future=future and not past)
             resolved = RESOLVERS[kind](reading, today)
             if resolved is not None:

@@ -18,11 +18,14 @@ from core.text.lang.names import COMMON
 from core.text.lang.stopwords import LATIN
 from core.text.latin_names import latin_names
 from core.text.normalise import fold, unaccented
+from core.text.scripts import CJK
 
+_WORDLIKE = rf"[^\W{CJK}]"  # Han beside an identifier is no part of it
 _IDENTIFIER = re.compile(
-    r"(?<![\w@/.\-])(?=[\w\-./]*\d)(?=[\w\-./]*[A-Za-z])[A-Za-z0-9]+(?:[\-_./][A-Za-z0-9]+)*(?![\w\-])"
-    r"|(?<![\w.,:/\-])\d{4,}(?![\w.,:/\-]|\s*(?:km|kg|m|g|%|€|\$))"
-    r"|(?<!\w)[A-Za-z]+_[A-Za-z0-9_]+"
+    rf"(?<!{_WORDLIKE})(?<![@/.\-])(?=[A-Za-z0-9_\-./]*\d)(?=[0-9_\-./]*[A-Za-z])"
+    rf"[A-Za-z0-9]+(?:[\-_./][A-Za-z0-9]+)*(?!{_WORDLIKE}|-)"
+    rf"|(?<!{_WORDLIKE})(?<![.,:/\-])\d{{4,}}(?!{_WORDLIKE}|[.,:/\-]|\s*(?:km|kg|m|g|%|€|\$|年))"
+    rf"|(?<!{_WORDLIKE})[A-Za-z]+_[A-Za-z0-9_]+(?!{_WORDLIKE})"
 )
 _NOT_IDENTIFIER = re.compile(
     r"\d+(?:st|nd|rd|th|am|pm|k|km|kg|cm|mm|m|g|ml|l|gb|mb|tb|h|hrs?|min|s|x|%)\Z"

@@ -22,18 +22,19 @@ from core.text.lang.names import (
     TITLES,
 )
 from core.text.lang.paraphrase import OPENING_NOUNS, PARAPHRASE
-from core.text.lang.stopwords import LATIN
+from core.text.lang.stopwords import ENGLISH, LATIN, RUSSIAN
 from core.text.language import language
 from core.text.normalise import fold
+from core.text.scripts import CJK
 from core.text.sentences import sentences
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+")
+_LETTERS = rf"[^\W\d_{CJK}]+"
+_WORD = re.compile(rf"{_LETTERS}(?:['’\-]{_LETTERS})*|\d+")
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 _SELF = re.compile(
-    r"(?:\b(?:my name is|i am|i['’]m|call me|ich bin|ich heiße|me llamo|je m['’]appelle|soy)) $", re.IGNORECASE
+    r"(?:\b(?:my name is|i am|i['’]m|call me|ich heiße|me llamo|je m['’]appelle|soy)) $", re.IGNORECASE
 )
-_STOP = frozenset().union(*LATIN.values())
-_KNOWN = COMMON | PHATIC | PARAPHRASE | OPENING_NOUNS | _STOP
+_KNOWN = COMMON | PHATIC | PARAPHRASE | OPENING_NOUNS
 _COMMON_ENDING = ("ing", "ly", "ed", "ness", "tion", "ment", "ity", "ance", "ence", "ful", "ive", "ous", "est")
 
 
@@ -66,11 +67,12 @@ class _Run:
 
 def latin_names(text: str) -> Iterator[Entity]:
     """Entities of the capitalised runs of a text, in order, with repeats."""
-    german = language(text) == "de"
+    code = language(text)
+    stop = LATIN.get(code, ENGLISH) | ENGLISH | RUSSIAN
     again = {word for word in re.findall(r"(?<=[^\W_] )[^\W\d_]\w+", text) if word[0].isupper()}
     for sentence in sentences(text):
         for run in _runs(sentence):
-            entity = _entity(run, german, again)
+            entity = _entity(_trimmed(run, stop), code == "de", again)
             if entity is not None:
                 yield entity
 
@@ -111,7 +113,6 @@ def _adjacent(sentence: str, words: list[re.Match[str]], index: int) -> bool:
 
 
 def _entity(run: _Run, german: bool, again: set[str]) -> Entity | None:
-    run = _trimmed(run)
     if run.start == run.end or all(word in CALENDAR or word.isdigit() for word in run.folded):
         return None
     kind = _type(run)
@@ -121,25 +122,26 @@ def _entity(run: _Run, german: bool, again: set[str]) -> Entity | None:
     return Entity(run.name, key, kind) if len(key) > 1 else None
 
 
-def _trimmed(run: _Run) -> _Run:
+def _trimmed(run: _Run, stop: frozenset[str]) -> _Run:
     """Without words at the edges that name nothing; at a sentence's beginning, without any known or inflected one."""
     start, end, words = run.start, run.end, run.words
-    while start < end and _empty(words[start].group(), end - start, initial=not start):
+    while start < end and _empty(words[start].group(), stop, more=end - start > 1, initial=not start):
         start += 1
-    while start < end and _empty(words[end - 1].group(), end - start, initial=False):
+    while start < end and _empty(words[end - 1].group(), stop, more=end - start > 1, initial=False):
         end -= 1
     return _Run(run.sentence, words, start, end)
 
 
-def _empty(word: str, run_length: int, *, initial: bool) -> bool:
-    """Titles and months stay beside a name, not alone."""
+def _empty(word: str, stop: frozenset[str], *, more: bool, initial: bool) -> bool:
+    """Does a word at a run's edge name nothing? Titles and months may stand beside a name, not alone."""
     folded = _POSSESSIVE.sub("", fold(word))
     if folded in CALENDAR or folded in TITLES:
-        return run_length == 1
-    if initial and (folded in _KNOWN or (run_length > 1 and folded.endswith(("ing", "ed")))):
+        return not more
+    if folded in stop or (initial and (folded in _KNOWN or (more and folded.endswith(("ing", "ed"))))):
         return True
-    stem = folded.partition("'")[0] if "'" in folded else folded
-    return folded in COMMON or folded in _STOP or stem in COMMON or folded.endswith("n't") or len(folded) < 2
+    if more and folded in PERSON_BEFORE:  # German "Sohn Paul"
+        return True
+    return folded in COMMON or folded.partition("'")[0] in COMMON or folded.endswith("n't") or len(folded) < 2
 
 
 def _names(run: _Run, kind: str, german: bool, again: set[str]) -> bool:

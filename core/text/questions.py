@@ -1,8 +1,11 @@
-"""Is a sentence a question, with or without its mark?"""
+"""Is a sentence a question, with or without its mark, or a request?"""
 
 from __future__ import annotations
 
 import re
+
+from core.text.lang.chatter import IMPERATIVE, LEAD, STANDING
+from core.text.normalise import fold
 
 _MARKED = re.compile(r"[?？]|[吗嗎呢][。.!！]?\s*$|(?:です|ます|でしょう|ました|の)か[。.]?\s*$")
 # Typed without a mark. Question words also begin statements ("When I was five …"), so a verb must follow them.
@@ -52,3 +55,9 @@ def asks(sentence: str) -> bool:
     if sentence.rstrip().endswith(("!", "！")):
         return False
     return bool(_OPENERS.search(sentence) or _CHINESE.search(sentence) or _JAPANESE.search(sentence.strip()))
+
+
+def is_request(sentence: str) -> bool:
+    """Wants something done now; a wish for all times ("always answer in French") is no request but a fact."""
+    folded = LEAD.sub("", fold(sentence))
+    return IMPERATIVE.search(folded) is not None and not STANDING.search(folded)

@@ -54,7 +54,7 @@ def _step(steps: int, unit: str | None = None) -> Callable[[Reading, date], Span
 
 
 def _weekday(weeks: int | None) -> Callable[[Reading, date], Span | None]:
-    """-1: the last one before today; 1: the one of the coming week; 0: this week's; None: by the tense."""
+    """-1: the last one before today; 0: this week's; 1: next week's; 2: the first to come; None: by the tense."""
 
     def resolve(reading: Reading, today: date) -> Span | None:
         if reading.weekday is None:
@@ -196,6 +196,7 @@ RESOLVERS: dict[str, Callable[[Reading, date], Span | None]] = {
     "this_weekday": _weekday(0),
     "next_weekday": _weekday(1),
     "on_weekday": _weekday(None),
+    "coming_weekday": _weekday(2),
     "date": _date,
     "rel_year_date": _rel_year_date,
     "month": _month,

@@ -123,7 +123,8 @@ def _dated(told: str, dates: Sequence[DateMention]) -> str:
     written = {mention.start: mention for mention in reversed(dates) if mention.relative}
     for mention in sorted(written.values(), key=lambda mention: mention.span, reverse=True):
         end = mention.span[1] + 2 * told.startswith(("'s", "’s"), mention.span[1])
-        told = f"{told[:end]} ({_days(mention)}){told[end:]}"
+        days = f"（{_days(mention)}）" if is_cjk(mention.text[-1]) else f" ({_days(mention)})"
+        told = told[:end] + days + told[end:]
     return told
 
 

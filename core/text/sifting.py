@@ -11,7 +11,7 @@ from core.text.lang.chatter import (
     ADDRESSING,
     FIRST_PERSON,
     HANDED_OVER,
-    IMPERATIVE,
+    LEAD,
     OPENINGS,
     PHATIC,
     PHATIC_CJK,
@@ -24,7 +24,7 @@ from core.text.lang.chatter import (
 from core.text.lang.machine import TOOL_LINE
 from core.text.lang.stopwords import CHINESE, LATIN
 from core.text.normalise import fold
-from core.text.questions import asks, without_tag
+from core.text.questions import asks, is_request, without_tag
 from core.text.scripts import CJK, is_cjk
 
 _STOP = frozenset().union(*LATIN.values())
@@ -83,10 +83,9 @@ def sift(sentence: str, known: frozenset[str] = frozenset()) -> Sifted:
 
 def _requests(sentence: str, known: frozenset[str]) -> bool:
     """Wants something done now. A proposal with a time or a place is an appointment."""
-    folded = fold(sentence)
-    if PROPOSAL.match(folded):
+    if PROPOSAL.match(LEAD.sub("", fold(sentence))):
         return not specific(sentence, known)
-    return IMPERATIVE.search(folded) is not None and not STANDING.search(folded)
+    return is_request(sentence)
 
 
 def informative(sentence: str, known: frozenset[str] = frozenset()) -> int:

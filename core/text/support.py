@@ -17,9 +17,9 @@ from core.text.lang.stopwords import LATIN
 from core.text.language import language
 from core.text.normalise import fold, unaccented
 from core.text.numbers import numbers
-from core.text.scripts import is_cjk
+from core.text.scripts import CJK, is_cjk
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"[^\W_{CJK}]+|[{CJK}]+")
 _PREFIX = 4  # letters that two forms of one word share ("lernt", "lerne")
 _FREE = COMMON | ROLES | PARAPHRASE | frozenset().union(*LATIN.values())
 # Endings of common nouns: a sentence may begin with one without naming anybody.

@@ -46,8 +46,7 @@ PHATIC_CJK = re.compile(
 )
 # Requests: what the speaker wants done now says nothing lasting about them.
 IMPERATIVE = re.compile(
-    r"^(?:(?:ok|okay|so|now|and|then|well|hey|hi|please|just|kindly|also)[, ]+)*"
-    r"(?:explain|show|tell me|write|give|help|fix|list|translate|summari[sz]e|set up|install|create|generate|find|"
+    r"^(?:explain|show|tell me|write|give|help|fix|list|translate|summari[sz]e|set up|install|create|generate|find|"
     r"search|run|describe|compare|calculate|compute|draft|rewrite|rephrase|suggest|recommend|convert|debug|review|"
     r"refactor|implement|build|make me|make it|make sure|open|close|delete|remove|update|add|send|print|solve|define|"
     r"outline|prove|remember|remind|note|keep in mind|don't forget|believe|optimi[sz]e|check|let me know"
@@ -64,6 +63,10 @@ IMPERATIVE = re.compile(
     r"|^(?:请|請|帮我|幫我|麻烦|麻煩|能不能|可以帮|给我|給我|告诉我|告訴我|解释|解釋|写一|寫一|翻译|总结|列出)"
     r"|(?:てください|て下さい|してくれ|教えて|お願いします|てくれますか)[。！!]?$",
     re.IGNORECASE,
+)
+# Words in front of a request that do not make it another thing.
+LEAD = re.compile(
+    r"^(?:(?:ok|okay|so|now|and|then|well|hey|hi|hello|please|just|kindly|also|basically|actually|um|uh)\b[, ]*)+"
 )
 PROPOSAL = re.compile(r"^(?:let's|lass uns|vamos a|on va|咱们|我们去|一緒に)", re.IGNORECASE)
 # "Do you know that I'm allergic?": a question by form, a fact by content.
@@ -107,13 +110,15 @@ REACTION = re.compile(
     r"|appreciate|agree)|"
     r"it's (?:so |really |such |always |been )?(?:a |an )?(?:great|awesome|amazing|good|nice|cool|inspiring"
     r"|wonderful|lovely)"
-    r"|(?:das|es) (?:ist|klingt|war|freut)|klingt|freut mich|schön,? dass|danke|viel (?:glück|erfolg|spaß)"
+    r"|(?:das|es) (?:ist|klingt|war|freut)|klingt|freut mich|schön,? dass|danke|vielen dank|viel (?:glück"
+    r"|erfolg|spaß)"
     r"|glückwunsch|"
-    r"herzlichen|ich (?:freue mich|hoffe|drücke)|qué|me alegro|suena|gracias|espero|felicidades|enhorabuena"
+    r"herzlichen|ich (?:freue mich|hoffe|drücke)|qué|muchas gracias|me alegro|suena|gracias|espero|felicidades"
+    r"|enhorabuena"
     r"|buena suerte|"
     r"lo siento|c'est|ça|merci|je suis (?:content|ravi|désolé)|j'espère|bonne? (?:chance|continuation)"
     r"|félicitations|bravo)\b"
-    r"|^(?:听起来|聽起來|真|太|恭喜|祝|希望|谢谢|感谢|抱歉|加油|很高兴|没关系|すごい|素敵|よかった|いいね|いいですね|おめでとう|ありがとう|頑張|それは)",
+    r"|^(?:听起来|聽起來|真|太|恭喜|祝|希望|谢谢|感谢|抱歉|加油|很高兴|没关系|すごい|素敵|よかった|いいね|いいですね|おめでとう|ありがとう|頑張|それは|助かり|とても助か|参考にな)",
     re.IGNORECASE,
 )
 PRAISE = re.compile(

@@ -41,7 +41,8 @@ ENGLISH = Calendar(
         "next": ("(?:next|the coming|the following) {unit}",),
         "last_weekday": ("(?:last|this past|past) {weekday}", "{weekday} last week"),
         "next_weekday": ("next {weekday}", "{weekday} next week"),
-        "on_weekday": ("(?:on|this|by|until) {weekday}", "{weekday_name}",),
+        "on_weekday": ("(?:on|this) {weekday}", "{weekday_name}",),
+        "coming_weekday": ("(?:by|until|till|for|to|this coming) {weekday}",),
         "date": (
             "{month}\\.? {day}(?:st|nd|rd|th)?(?:,? {year})?",
             "(?:the )?{day}(?:st|nd|rd|th)? (?:of )?{month}(?:,? {year})?",

@@ -66,7 +66,8 @@ COMMON = words(
     do does did is are was were am has have had please explain how what when where why who which whose whom
     heute gestern morgen ja nein gut schön leider vielleicht hoy ayer mañana sí bueno hier aujourd'hui demain oui
     non bien ich du er sie wir ihr es mein meine el la los las un una mi yo le les un une mon ma je il elle on
-    this that these those there here"""
+    this that these those there here übrigens außerdem trotzdem deshalb eigentlich natürlich manchmal meistens danach
+    jetzt später nämlich jedenfalls además entonces aunque también d'ailleurs donc alors puis ensuite"""
 )
 CALENDAR = words(
     """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august

@@ -27,6 +27,9 @@ def found(text: str) -> dict[str, str]:
         ("Ich wohne mit Anna in Berlin", {"Anna", "Berlin"}),
         ("Je vis à Paris avec Zoé", {"Paris", "Zoé"}),
         ("Bank of England raises rates", {"Bank of England"}),
+        ("设备编号是CN-A10293放在三号", {"CN-A10293"}),
+        ("We have 2 kids: Mia (7) and Leo (4)", {"Mia", "Leo"}),
+        ("私はPythonをよく使います", {"Python"}),
         ("set MEMLANE_HOME or foo_bar", {"MEMLANE_HOME", "foo_bar"}),
     ],
 )
