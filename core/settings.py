@@ -76,6 +76,9 @@ class Settings(BaseSettings):
     )
     secret_key: SecretStr | None = Field(None, description="Encrypts webhook secrets at rest.")
 
+    metrics_port: int = Field(
+        0, ge=0, le=65535, description="Port on which a worker serves its Prometheus metrics; 0 = off."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Quietest level logged.")
     log_format: Literal["json", "console"] = Field("json", description="json, or console for people.")
     crash_at: str | None = Field(None, description="Test only: name:n ends the process at that crash point.")

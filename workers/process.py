@@ -60,7 +60,10 @@ class Process:
 def start(kind: str, slots: int) -> Process:
     """Build and start a worker process; `kind` is its queue (ingest, webhooks). Raises SettingsError."""
     settings = Settings()
-    telemetry = SignalTelemetry(configure_logging(settings.log_level, settings.log_format), Metrics())
+    metrics = Metrics()
+    telemetry = SignalTelemetry(configure_logging(settings.log_level, settings.log_format), metrics)
+    if settings.metrics_port and not metrics.serve(settings.host, settings.metrics_port):
+        telemetry.emit("process", part=kind, change="metrics_port_taken", port=settings.metrics_port)
     container = build(settings, telemetry, threads=slots + 3, worker=True)
     executor = Executor(Worker(container.runtime, kind, slots), HANDLERS)
     sweeper = ThreadPoolExecutor(slots, thread_name_prefix="sweep")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -79,6 +79,14 @@ class Metrics:
             return
         histogram = self._histograms[name]
         (histogram.labels(**labels) if labels else histogram).observe(milliseconds * _SECONDS_PER_MS)
+
+    def serve(self, host: str, port: int) -> bool:
+        """Answer scrapes on an address of one's own, in a daemon thread; False when the port is taken."""
+        try:
+            start_http_server(port, host, self.registry)
+        except OSError:
+            return False
+        return True
 
     def render(self, readings: Iterable[Reading] = ()) -> bytes:
         """The page of `/metrics` (content type CONTENT_TYPE), `readings` after the counters."""

@@ -15,6 +15,7 @@ def flower(
     port: Annotated[int | None, typer.Option(help="Port to listen on [MEMLANE_FLOWER_PORT].")] = None,
 ) -> None:
     """Serve Flower, the broker's view of workers and tasks: read-only, behind a password (user memlane)."""
+    os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # Flower's own metrics stay out of Memlane's
     from core.adapters.celery_app import celery_app
     from deploy.cli.configuration import broker_url, load_settings
 

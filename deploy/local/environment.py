@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,7 @@ def child_environment(settings: Settings, home: Path, addresses: Addresses) -> d
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS") or "1",
         "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY") or "passive",
         "PYTHONUNBUFFERED": "1",
+        "PROMETHEUS_MULTIPROC_DIR": _metrics_folder(home),
     }
     if addresses.database_url:
         added["MEMLANE_DATABASE_URL"] = addresses.database_url
@@ -51,6 +53,14 @@ def child_environment(settings: Settings, home: Path, addresses: Addresses) -> d
         added["MEMLANE_QDRANT_URL"] = addresses.qdrant_url
         added["MEMLANE_QDRANT_API_KEY"] = kept_secret(home / "qdrant_api_key")
     return added
+
+
+def _metrics_folder(home: Path) -> str:
+    """Where all processes of the stack count together, so that the API's /metrics shows the workers too."""
+    folder = home / "metrics"
+    shutil.rmtree(folder, ignore_errors=True)  # counters begin anew with the stack
+    folder.mkdir(mode=0o700)
+    return str(folder)
 
 
 def _api_key(settings: Settings, home: Path) -> str:

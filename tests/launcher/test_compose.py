@@ -102,7 +102,7 @@ def test_what_is_published_listens_on_loopback_alone(services: dict[str, Any]) -
 def processes(services: dict[str, Any]) -> Iterator[Processes]:
     """The three parts at this machine's places, and the means to start the file's services beside them."""
     home = short_home()
-    ports = {name: free_port() for name in ("redis", "qdrant", "api", "flower")}
+    ports = {name: free_port() for name in ("redis", "qdrant", "api", "flower", "metrics")}
     valkey = Valkey(home, ports["redis"], SECRETS["REDIS_PASSWORD"])
     valkey.prepare()
     environment = {**os.environ, "MEMLANE_QDRANT_API_KEY": SECRETS["QDRANT_API_KEY"]}
@@ -121,6 +121,7 @@ def processes(services: dict[str, Any]) -> Iterator[Processes]:
                 "0.0.0.0": "127.0.0.1",
                 "8765": str(ports["api"]),
                 "5555": str(ports["flower"]),
+                "9464": str(ports["metrics"]),
                 "/tmp/beat-schedule": str(home / "beat-schedule"),
             }
             yield Processes(services, elsewhere, home)
@@ -142,6 +143,7 @@ def test_the_files_commands_and_environment_carry_an_add_to_its_search(
             wait_until(lambda: _ready(client), 90, what=f"ready: {processes.output('api')[-2000:]}")
             _add_and_search(client)
         _check_health(processes, url, monkeypatch)
+        _check_metrics(processes)
     finally:
         codes = processes.stop()
     assert -9 not in codes.values(), "every process ends by itself when it is asked to"
@@ -167,6 +169,12 @@ def _add_and_search(client: httpx.Client) -> None:
     search = {"query": "Where is the bicycle?", "filters": {"user_id": "compose"}}
     results = client.post("/v3/memories/search/", json=search).raise_for_status().json()["results"]
     assert "cellar 14" in results[0]["memory"]
+
+
+def _check_metrics(processes: Processes) -> None:
+    """On one machine the two workers share a port, so the first has it; in containers each has its own."""
+    page = httpx.get(f"http://127.0.0.1:{processes.elsewhere['9464']}/metrics", timeout=10).raise_for_status().text
+    assert "memlane_signals_total" in page
 
 
 def _check_health(processes: Processes, url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,13 @@ import io
 import json
 import logging
 import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from core.adapters.log_sink import LogSink
@@ -16,6 +20,8 @@ from core.adapters.metrics import Metrics, Reading
 from core.adapters.redaction import redact_fields, redact_text
 from core.adapters.telemetry import LineWriter, SignalTelemetry, configure_logging
 from core.domain.errors import MemlaneError
+from deploy.local.ports import free_port
+from tests.stack import ROOT
 
 
 @pytest.fixture
@@ -195,3 +201,27 @@ def test_readings_are_rendered_as_gauges() -> None:
     assert page.count("# TYPE memlane_open_events gauge") == 1
     assert 'memlane_open_events{state="retrying"} 1' in page
     assert "memlane_oldest_due_seconds 0.5" in page
+
+
+def test_metrics_are_served_on_a_port_of_their_own_and_a_taken_one_is_no_error() -> None:
+    metrics, port = Metrics(), free_port()
+    metrics.count("sweep", {"found": 1})
+    assert metrics.serve("127.0.0.1", port)
+    page = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=10).text
+    assert 'memlane_signals_total{signal="sweep"} 1.0' in page
+    assert not Metrics().serve("127.0.0.1", port)
+
+
+def test_processes_with_one_folder_render_one_sum(tmp_path: Path) -> None:
+    program = (
+        "import sys; from core.adapters.metrics import Metrics; metrics = Metrics();"
+        "metrics.count('sweep', {'found': 1}); sys.stdout.buffer.write(metrics.render())"
+    )
+    environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    pages = [
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60).stdout
+        for _ in range(2)
+    ]
+    assert 'memlane_signals_total{signal="sweep"} 1.0' in pages[0]
+    assert 'memlane_signals_total{signal="sweep"} 2.0' in pages[1]
