@@ -17,7 +17,7 @@ from deploy.local.lifeline import FD_VARIABLE
 from deploy.local.postgres import moved_folder
 from deploy.local.stack_state import StackState, read_state
 
-START_SECONDS = 120.0
+START_SECONDS = 200.0  # a little more than the launcher gives itself, so that its own words are heard
 STOP_SECONDS = 60.0
 _SERVICES = ("MEMLANE_DATABASE_URL", "MEMLANE_BROKER_URL", "MEMLANE_REDIS_URL", "MEMLANE_QDRANT_URL")
 _OWN = (*_SERVICES, "MEMLANE_QDRANT_API_KEY", "MEMLANE_API_KEY", "MEMLANE_HOST", "MEMLANE_FLOWER_PASSWORD")

@@ -25,7 +25,7 @@ from deploy.local.stack_state import StackState, running_state
 from deploy.local.supervisor import Supervisor
 from deploy.local.valkey import Valkey
 
-_PATIENCE = 120.0  # seconds for the whole start; 5 to 15 are usual
+_PATIENCE = 180.0  # seconds for the whole start; 5 to 10 are usual, a crowded machine takes longer
 Say = Callable[[str], None]
 
 
@@ -220,13 +220,19 @@ def _start(stack: Stack, supervisor: Supervisor, until: float) -> None:
         address = f"http://127.0.0.1:{stack.endpoint_port}/"
         supervisor.wait_for(lambda: answers(address), "The index endpoint was not ready", left())
     _wait_ready(stack, supervisor, left())
+    if not supervisor.asked_to_stop:
+        _start_companions(stack, supervisor)
 
 
 def _start_services(stack: Stack, supervisor: Supervisor) -> None:
-    settings = stack.settings
+    """What adding and searching need; with few processors the rest would only hold these up."""
     supervisor.start(parts.api(stack.listener.fileno()))
-    for number in range(1, settings.workers + 1):
-        supervisor.start(parts.ingest_worker(number, settings.worker_concurrency))
+    for number in range(1, stack.settings.workers + 1):
+        supervisor.start(parts.ingest_worker(number, stack.settings.worker_concurrency))
+
+
+def _start_companions(stack: Stack, supervisor: Supervisor) -> None:
+    """Webhooks, upkeep and the view of the broker: nobody waits for them."""
     supervisor.start(parts.upkeep_worker())
     supervisor.start(parts.beat(stack.home))
     if stack.flower_port:
