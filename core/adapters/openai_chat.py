@@ -9,7 +9,7 @@ from typing import Any
 import openai
 import orjson
 
-from core.adapters.deadline import MODEL_CALLS
+from core.adapters.deadline import CLOSE_SECONDS, MODEL_CALLS
 from core.adapters.openai_dialect import Dialect
 from core.adapters.openai_errors import CHAT, describe, status_error, to_model_error
 from core.ports.models import ChatReply, ModelError
@@ -50,6 +50,10 @@ class OpenAIChat:
                 self._dialect = dialect
                 return reply
         raise ModelError("The endpoint refuses every form of the request.", about="input", code=CHAT.rejected)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        MODEL_CALLS.run(self._client.close(), CLOSE_SECONDS)
 
     def _call(self, messages: Sequence[dict[str, Any]], keys: dict[str, Any], seconds: float) -> ChatReply:
         body: dict[str, Any] = {"model": self.name, "messages": list(messages), **keys}

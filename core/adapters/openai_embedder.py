@@ -12,7 +12,7 @@ import numpy as np
 import openai
 import orjson
 
-from core.adapters.deadline import MODEL_CALLS
+from core.adapters.deadline import CLOSE_SECONDS, MODEL_CALLS
 from core.adapters.openai_errors import EMBEDDINGS, describe, to_model_error
 from core.ports.models import Matrix, ModelError
 from core.text.budget import clean
@@ -77,6 +77,10 @@ class OpenAIEmbedder:
     def embed_query(self, text: str) -> Matrix:
         vector: Matrix = self._embed([self._query_side + clean(text)])[0]
         return vector
+
+    def close(self) -> None:
+        """Give the connections back."""
+        MODEL_CALLS.run(self._client.close(), CLOSE_SECONDS)
 
     def _embed(self, texts: list[str]) -> Matrix:
         matrix = self._request(texts)

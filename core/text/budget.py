@@ -11,7 +11,7 @@ _WIDE = re.compile("[ᄀ-ᇿ⺀-鿿ꀀ-꓿가-힣豈-﫿︰-﹏＀-￯\U0001f000
 _BORDERS = (
     re.compile(r"\n\s*\n"),
     re.compile(r"\n"),
-    re.compile(r"[.!?…]+[\"'”’)\]]*\s+|[。！？；]+[”」』）]*"),
+    re.compile(r"(?<=[.!?…])[\"'”’)\]]{0,3}\s+|[。！？；]+[”」』）]*"),
     re.compile(r"[,;:、，]\s*"),
     re.compile(r"\s+"),
 )

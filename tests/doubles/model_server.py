@@ -2,7 +2,7 @@
 
     with ModelServer() as server:
         server.chat.script(reply("hello"), Reply(429, headers={"Retry-After": "1"}), lambda request: reply("…"))
-        OpenAIChat(model="m", base_url=server.url, api_key=None).complete(…)
+        server.chat_model().complete(…)
         assert server.chat.requests[0].body["model"] == "m"
 
 Replies come from the script in order, then from `default`, which may be a Reply or a function of the request.
@@ -21,6 +21,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+
+from core.adapters.openai_chat import OpenAIChat
+from core.adapters.openai_embedder import OpenAIEmbedder
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,7 @@ class ModelServer:
         self.chat = Route(memories())
         self.embeddings = Route(lambda request: embeddings(request, dims))
         self._stopping = threading.Event()
+        self._clients: list[OpenAIChat | OpenAIEmbedder] = []
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.owner = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -140,10 +144,24 @@ class ModelServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for client in self._clients:
+            client.close()
         self._stopping.set()  # wakes the replies that still wait
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def chat_model(self, timeout: float = 5.0) -> OpenAIChat:
+        """A client of this server, closed with it."""
+        made = OpenAIChat(model="double", base_url=self.url, api_key=None, timeout=timeout)
+        self._clients.append(made)
+        return made
+
+    def embedder(self, *, model: str = "double", dims: int | None = None) -> OpenAIEmbedder:
+        """A client of this server, closed with it."""
+        made = OpenAIEmbedder(model=model, base_url=self.url, api_key=None, dims=dims, timeout=5.0)
+        self._clients.append(made)
+        return made
 
     def pause(self, seconds: float) -> bool:
         """Waits like a slow model. True when the server is being stopped meanwhile."""

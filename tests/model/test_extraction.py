@@ -6,6 +6,7 @@ said is stored, nothing is stored twice. How much a model finds is its own affai
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -35,10 +36,12 @@ CONVERSATIONS = {
 
 
 @pytest.fixture(scope="module")
-def chat() -> OpenAIChat:
+def chat() -> Iterator[OpenAIChat]:
     settings = Settings()
     key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
-    return OpenAIChat(model=settings.llm_model, base_url=settings.llm_base_url, api_key=key, timeout=300)
+    made = OpenAIChat(model=settings.llm_model, base_url=settings.llm_base_url, api_key=key, timeout=300)
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")

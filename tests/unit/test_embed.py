@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from core.adapters.openai_embedder import OpenAIEmbedder
 from core.adapters.query_cache import CachedQueries
 from core.ports.models import Matrix, ModelError, Usage
 from core.services.embed import embed_all
@@ -82,7 +81,7 @@ def test_a_provider_that_answers_short_is_halved_never_paired_up() -> None:
 
     with ModelServer() as server:
         server.embeddings.default = short
-        embedder = OpenAIEmbedder(model="double", base_url=server.url, api_key=None, dims=8)
+        embedder = server.embedder(dims=8)
         rows = embed_all(embedder, TEXTS)
         for row, text in zip(rows, TEXTS, strict=True):
             assert not isinstance(row, ModelError)
@@ -95,7 +94,7 @@ def test_a_server_error_for_one_word_names_that_text() -> None:
         server.embeddings.default = lambda request: (
             error(500) if "penicillin" in request.text else embeddings(request)
         )
-        embedder = OpenAIEmbedder(model="double", base_url=server.url, api_key=None, dims=8)
+        embedder = server.embedder(dims=8)
         bad, good = embed_all(embedder, ["User is allergic to penicillin", "User skis"])
     assert isinstance(bad, ModelError)
     assert (bad.about, bad.code) == ("input", "embedding_failed")

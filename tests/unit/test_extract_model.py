@@ -3,61 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
-from core.adapters.openai_chat import OpenAIChat
 from core.domain.errors import MemlaneError
-from core.domain.memory import Entity, Relation, ShownMemory, Supersede, Turn
+from core.domain.memory import Entity, Relation, Supersede, Turn
 from core.domain.scope import Scope
-from core.ports.extraction import Extraction, ExtractionRequest, Instructions
+from core.ports.extraction import Instructions
 from core.ports.models import ModelError
 from core.services.extract_model import ModelExtractor
 from core.services.extract_model.prompt import PROCEDURAL, SYSTEM
 from core.text.budget import estimate_tokens
 from tests.doubles.model_server import ModelServer, Reply, error, memories, reply
+from tests.unit.extracting import NOW, extract, request_of, said, shown, texts
 
-NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 GOOD = '{"memories": [{"text": "likes tea"}]}'
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    running.chat.reset()
-    running.chat.default = memories()
-    return running
-
-
-def said(*texts: str, role: str = "user", name: str | None = None) -> list[Turn]:
-    return [Turn(index, role, text, NOW, name) for index, text in enumerate(texts)]
-
-
-def request_of(turns: list[Turn], **more: Any) -> ExtractionRequest:
-    fields: dict[str, Any] = {"scope": Scope(user_id="u"), "earlier": [], "shown": [], "now": NOW}
-    return ExtractionRequest(turns=turns, **(fields | more))
-
-
-def extract(server: ModelServer, request: ExtractionRequest, window_tokens: int = 6_000) -> Extraction:
-    chat = OpenAIChat(model="double", base_url=server.url, api_key=None, timeout=5)
-    return ModelExtractor(chat, window_tokens=window_tokens).extract(request)
-
-
-def texts(extraction: Extraction) -> list[str]:
-    return [candidate.text for candidate in extraction.candidates]
-
-
-def shown(*lines: str) -> list[ShownMemory]:
-    return [ShownMemory(uuid4(), line, "key", NOW) for line in lines]
 
 
 # C01: each reply comes first, then once more for the re-ask
@@ -213,8 +175,7 @@ def test_existing_memories_are_numbered_and_earlier_messages_are_context(server:
 
 def test_a_request_holds_no_text_of_another_one(server: ModelServer) -> None:
     """C11: nothing is kept between calls."""
-    chat = OpenAIChat(model="double", base_url=server.url, api_key=None)
-    extractor = ModelExtractor(chat)
+    extractor = ModelExtractor(server.chat_model())
     extractor.extract(request_of(said("the secret garden"), shown=shown("garden memory")))
     extractor.extract(request_of(said("Set up nginx")))
     assert "garden" not in server.chat.requests[1].text
@@ -319,55 +280,6 @@ def test_a_memory_belongs_to_a_side_that_speaks(
     said_by = [Turn(at, role, "tea", NOW) for at, role in enumerate(turns)]
     (found,) = extract(server, request_of(said_by)).candidates
     assert found.attributed_to == expected
-
-
-# C45: as a weak model answers
-
-
-def test_a_repeated_line_is_one_memory(server: ModelServer) -> None:
-    server.chat.default = memories("likes tea", "Likes tea.", "likes  tea", "likes tea", "LIKES TEA!", "likes tea")
-    assert texts(extract(server, request_of(said("I like tea")))) == ["likes tea"]
-
-
-@pytest.mark.parametrize(
-    ("message", "answer"),
-    [
-        ("I can't eat shellfish", "I'm a vegetarian, but I can eat shellfish"),
-        ("I can't eat shellfish", "User can eat shellfish"),
-        ("How do I cook rice?", "I'm a rice cook"),
-        ("I live near the sea", "User lives in Lisbon"),
-        ("I have two dogs", "User has 3 dogs"),
-        ("我不能吃海鲜", "用户能吃海鲜"),
-    ],
-)
-def test_what_nobody_said_is_filtered_and_told(server: ModelServer, message: str, answer: str) -> None:
-    server.chat.default = memories(answer)
-    extraction = extract(server, request_of(said(message)))
-    assert extraction.candidates == []
-    assert [(outcome.outcome, outcome.rule, outcome.text) for outcome in extraction.dropped] == [
-        ("filtered", "ungrounded", answer)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("message", "answer", "event_date"),
-    [
-        ("I can't eat shellfish", "User can't eat shellfish", None),
-        ("I can't eat shellfish", "User cannot eat shellfish", None),
-        ("I ran a marathon yesterday", "User ran a marathon on 19 May 2026", "2026-05-19"),
-        ("I ran a marathon yesterday", "User ran a marathon on 2026-05-19", "2026-05-19"),
-        ("I ran a marathon yesterday", "User ran a marathon on May 19, 2026", None),
-        ("昨天我跑了马拉松", "用户2026年5月19日跑了马拉松", "2026-05-19"),
-        ("I have two dogs", "User has 2 dogs", None),
-        ("my name is nora", "User's name is Nora", None),
-        ("我叫林澜，在杭州的云杉科技做测试工程师，对芒果过敏", "林澜对芒果过敏", None),
-    ],
-)
-def test_what_was_said_is_kept(server: ModelServer, message: str, answer: str, event_date: str | None) -> None:
-    server.chat.default = memories({"text": answer, "event_date": event_date})
-    extraction = extract(server, request_of(said(message)))
-    assert extraction.dropped == []
-    assert texts(extraction) == [answer]
 
 
 # procedural memory

@@ -22,10 +22,6 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def chat_of(server: ModelServer, timeout: float = 5.0) -> OpenAIChat:
-    return OpenAIChat(model="double", base_url=server.url, api_key="k", timeout=timeout)
-
-
 @pytest.mark.parametrize(
     ("answer", "about", "code", "retry_after"),
     [
@@ -54,7 +50,7 @@ def test_failures_say_whose_they_are_and_how_long_to_wait(
 ) -> None:
     server.chat.script(answer)
     with pytest.raises(ModelError) as caught:
-        chat_of(server).complete(ASK, SCHEMA, 100)
+        server.chat_model().complete(ASK, SCHEMA, 100)
     assert (caught.value.about, caught.value.code, caught.value.retry_after) == (about, code, retry_after)
     assert len(server.chat.requests) == 1, "the event's schedule is the only retry loop"
 
@@ -63,15 +59,17 @@ def test_retry_after_as_a_date_is_counted_from_now(server: ModelServer) -> None:
     later = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 120))
     server.chat.script(error(429, headers={"Retry-After": later}))
     with pytest.raises(ModelError) as caught:
-        chat_of(server).complete(ASK, SCHEMA, 100)
+        server.chat_model().complete(ASK, SCHEMA, 100)
     assert caught.value.retry_after == pytest.approx(120, abs=5)
 
 
 def test_nobody_listening_is_the_providers_failure() -> None:
     with ModelServer() as server:
         url = server.url
+    chat = OpenAIChat(model="double", base_url=url, api_key=None)
     with pytest.raises(ModelError) as caught:
-        OpenAIChat(model="double", base_url=url, api_key=None, timeout=5).complete(ASK, None, 100)
+        chat.complete(ASK, None, 100)
+    chat.close()
     assert (caught.value.about, caught.value.code) == ("provider", "model_unavailable")
 
 
@@ -80,7 +78,7 @@ def test_the_deadline_holds_for_silence_and_for_a_drip(server: ModelServer, slow
     server.chat.script(slow)
     started = time.monotonic()
     with pytest.raises(ModelError) as caught:
-        chat_of(server, timeout=0.3).complete(ASK, SCHEMA, 100)
+        server.chat_model(timeout=0.3).complete(ASK, SCHEMA, 100)
     assert time.monotonic() - started < 3
     assert (caught.value.about, caught.value.code) == ("provider", "model_unavailable")
 
@@ -92,7 +90,7 @@ def test_an_endpoint_without_json_schema_is_asked_for_json_and_then_for_text_and
         error(400, "response_format json_schema is not supported"),
         error(422, "unknown field response_format"),
     )
-    chat = chat_of(server)
+    chat = server.chat_model()
     assert chat.complete(ASK, SCHEMA, 100).text == "fine"
     chat.complete(ASK, SCHEMA, 100)
     formats = [request.body.get("response_format", {}).get("type") for request in server.chat.requests]
@@ -104,7 +102,7 @@ def test_a_reasoning_model_gets_its_own_limit_and_no_temperature(server: ModelSe
         error(400, "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
         error(400, "'temperature' does not support 0 with this model."),
     )
-    chat = chat_of(server)
+    chat = server.chat_model()
     chat.complete(ASK, SCHEMA, 100)
     last = server.chat.requests[-1].body
     assert last["max_completion_tokens"] == 100
@@ -116,7 +114,7 @@ def test_a_reasoning_model_gets_its_own_limit_and_no_temperature(server: ModelSe
 
 def test_a_refused_input_teaches_nothing_about_the_endpoint(server: ModelServer) -> None:
     server.chat.script(error(400, "content policy"))
-    chat = chat_of(server)
+    chat = server.chat_model()
     with pytest.raises(ModelError):
         chat.complete(ASK, SCHEMA, 100)
     chat.complete(ASK, SCHEMA, 100)
@@ -126,5 +124,5 @@ def test_a_refused_input_teaches_nothing_about_the_endpoint(server: ModelServer)
 def test_content_in_parts_and_null_content_are_text(server: ModelServer) -> None:
     parts = {"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}]}
     server.chat.script(Reply(200, parts), reply(None))
-    assert chat_of(server).complete(ASK, None, 100).text == "ab"
-    assert chat_of(server).complete(ASK, None, 100).text == ""
+    assert server.chat_model().complete(ASK, None, 100).text == "ab"
+    assert server.chat_model().complete(ASK, None, 100).text == ""

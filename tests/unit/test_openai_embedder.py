@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adapters.openai_embedder import OpenAIEmbedder
 from core.ports.models import ModelError
 from tests.doubles.model_server import ModelServer, Reply, embeddings, error
 
@@ -17,10 +16,6 @@ from tests.doubles.model_server import ModelServer, Reply, embeddings, error
 def server() -> Iterator[ModelServer]:
     with ModelServer(dims=4) as running:
         yield running
-
-
-def embedder_of(server: ModelServer, **more: Any) -> OpenAIEmbedder:
-    return OpenAIEmbedder(**({"model": "double", "base_url": server.url, "api_key": None, "dims": 4} | more))
 
 
 def data(*rows: dict[str, Any]) -> Reply:
@@ -55,7 +50,7 @@ def test_an_answer_that_does_not_fit_the_request_is_an_error_never_a_pairing(
 ) -> None:
     server.embeddings.script(answer)
     with pytest.raises(ModelError) as caught:
-        embedder_of(server).embed_passages(["a", "b"])
+        server.embedder(dims=4).embed_passages(["a", "b"])
     assert (caught.value.about, caught.value.code) == ("provider", "embedder_unavailable")
 
 
@@ -71,34 +66,34 @@ def test_an_answer_that_does_not_fit_the_request_is_an_error_never_a_pairing(
 def test_failures_say_whose_they_are(server: ModelServer, answer: Reply, about: str, code: str) -> None:
     server.embeddings.script(answer)
     with pytest.raises(ModelError) as caught:
-        embedder_of(server).embed_query("a")
+        server.embedder(dims=4).embed_query("a")
     assert (caught.value.about, caught.value.code) == (about, code)
 
 
 def test_rows_come_back_in_the_order_of_the_texts(server: ModelServer) -> None:
     second = [0.0, 2.0, 0.0, 0.0]
     server.embeddings.script(data({"index": 1, "embedding": second}, {"index": 0, "embedding": ONE}))
-    matrix = embedder_of(server).embed_passages(["a", "b"])
+    matrix = server.embedder(dims=4).embed_passages(["a", "b"])
     assert matrix.tolist() == [ONE, [0.0, 1.0, 0.0, 0.0]]
 
 
 def test_an_endpoint_that_refuses_base64_is_asked_for_numbers_from_then_on(server: ModelServer) -> None:
     server.embeddings.script(error(400, "encoding_format base64 is not supported"))
-    embedder = embedder_of(server)
+    embedder = server.embedder(dims=4)
     embedder.embed_passages(["a"])
     embedder.embed_passages(["b"])
     assert [request.body["encoding_format"] for request in server.embeddings.requests] == ["base64", "float", "float"]
 
 
 def test_dimensions_are_probed_once_when_not_configured(server: ModelServer) -> None:
-    embedder = embedder_of(server, dims=None)
+    embedder = server.embedder()
     assert embedder.dims == 4
     assert embedder.dims == 4
     assert len(server.embeddings.requests) == 1
 
 
 def test_a_model_that_changes_its_size_is_an_error(server: ModelServer) -> None:
-    embedder = embedder_of(server, dims=None)
+    embedder = server.embedder()
     assert embedder.dims == 4
     server.embeddings.script(lambda request: embeddings(request, dims=5))
     with pytest.raises(ModelError):
@@ -106,7 +101,7 @@ def test_a_model_that_changes_its_size_is_an_error(server: ModelServer) -> None:
 
 
 def test_models_with_sides_get_them(server: ModelServer) -> None:
-    embedder = embedder_of(server, model="multilingual-e5-large")
+    embedder = server.embedder(model="multilingual-e5-large", dims=4)
     embedder.embed_passages(["a"])
     embedder.embed_query("b")
     assert [request.body["input"] for request in server.embeddings.requests] == [["passage: a"], ["query: b"]]
@@ -114,7 +109,7 @@ def test_models_with_sides_get_them(server: ModelServer) -> None:
 
 def test_many_texts_go_in_batches(server: ModelServer) -> None:
     texts = [f"text {at}" for at in range(300)]
-    matrix = embedder_of(server).embed_passages(texts)
+    matrix = server.embedder(dims=4).embed_passages(texts)
     assert [len(request.body["input"]) for request in server.embeddings.requests] == [128, 128, 44]
     assert matrix.shape == (300, 4)
-    assert np.allclose(matrix[299], embedder_of(server).embed_passages(["text 299"])[0])
+    assert np.allclose(matrix[299], server.embedder(dims=4).embed_passages(["text 299"])[0])

@@ -93,6 +93,10 @@ def test_bad_siblings_are_counted() -> None:
         ('"likes tea"', "no JSON"),
         ("[" * 100_000, "no JSON"),
         ('{"memories":' * 5_000, "no JSON"),
+        ("[" * 5_000 + "]" * 5_000, "no JSON"),
+        ("<think>" * 50_000, "thoughts"),
+        ("<think" * 50_000, "no JSON"),
+        ("{a} " * 50_000, "no JSON"),
     ],
 )
 def test_what_cannot_be_read_is_never_an_empty_answer(answer: str, why: str) -> None:
@@ -108,3 +112,4 @@ def test_thoughts_are_taken_off_whichever_end_is_missing() -> None:
     assert without_thoughts("a <think>b</think> c") == "a  c"
     assert without_thoughts("b</think> c") == "c"
     assert without_thoughts("a <think>b") == "a"
+    assert without_thoughts("a <think>b <think>c</think> d") == "a  d"

@@ -16,6 +16,9 @@ from core.text.budget import clean
 from core.text.dates import mentions
 from core.text.entities import canonical_key, entities
 from core.text.grounding import ungrounded
+from core.text.questions import asks
+from core.text.sentences import sentences
+from core.text.sifting import Kind, sift
 from core.text.tokens import tokens
 
 T = TypeVar("T")
@@ -44,8 +47,10 @@ class Ground:
 
 
 def candidate(item: dict[str, Any], ground: Ground) -> Candidate | Outcome:
-    """The candidate of one item, or the outcome `filtered` with rule `ungrounded` and what is unsupported."""
+    """The candidate of one item, or the outcome `filtered`: rule `chatter`, or `ungrounded` and what is not said."""
     text = " ".join(clean(str(item["text"])).split())
+    if _chatter(text, ground):
+        return Outcome("filtered", text, rule="chatter")
     sources = _source_turns(item.get("turns"), text, ground)
     side = _side(item.get("attributed_to"), sources, ground)
     own = [turn for turn in sources if turn.role == side] or list(sources)
@@ -69,6 +74,15 @@ def candidate(item: dict[str, Any], ground: Ground) -> Candidate | Outcome:
         linked=tuple(_indexes(item.get("linked"), ground)),
         source_turns=tuple(dict.fromkeys(turn.index for turn in sources)),
     )
+
+
+def _chatter(text: str, ground: Ground) -> bool:
+    """A bare question; or a message's own small talk or request, only repeated by the model."""
+    parts = sentences(text)
+    if all(map(asks, parts)):
+        return True
+    repeated = any(text.casefold() in " ".join(turn.text.split()).casefold() for turn in ground.turns)
+    return repeated and all(sift(part).kind is not Kind.TELLS for part in parts)
 
 
 def _source_turns(raw: Any, text: str, ground: Ground) -> list[Turn]:

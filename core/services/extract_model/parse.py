@@ -17,10 +17,11 @@ import json_repair
 _LIST_KEYS = ("memories", "facts", "memory", "results", "items")
 _TEXT_KEYS = ("text", "memory", "fact", "content")
 _MOST_ITEMS = 256
-_THOUGHT = r"(?:think|thinking|thought|thoughts|reasoning|reflection)"
-_CLOSED_THOUGHT = re.compile(rf"<({_THOUGHT})\b[^>]*>.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
-_THOUGHT_END = re.compile(rf"^.*</{_THOUGHT}\s*>", re.IGNORECASE | re.DOTALL)
-_OPEN_THOUGHT = re.compile(rf"<{_THOUGHT}\b[^>]*>.*\Z", re.IGNORECASE | re.DOTALL)
+_MOST_BROKEN = 200  # brackets that begin no JSON; an answer with more is not worth the time to look further
+_THOUGHT_TAG = re.compile(
+    r"<(/?)(?:think|thinking|thought|thoughts|reasoning|reflection)\b[^<>]{0,200}>", re.IGNORECASE
+)
+_BRACKET = re.compile(r"[{\[]")
 _ARRAY = re.compile(rf'"(?:{"|".join(_LIST_KEYS)})"\s*:\s*\[')
 _STRICT = json.JSONDecoder(strict=False)  # raw line breaks inside strings are common and harmless
 
@@ -65,8 +66,17 @@ def _first(text: str, stripped: str) -> Answer | None:
 
 def without_thoughts(text: str) -> str:
     """The answer without <think>…</think>; an unclosed thought reaches to the end, an unopened one from the start."""
-    closed = _CLOSED_THOUGHT.sub("", text)
-    return _OPEN_THOUGHT.sub("", _THOUGHT_END.sub("", closed)).strip()
+    kept: list[str] = []
+    at, inside = 0, False
+    for tag in _THOUGHT_TAG.finditer(text):
+        closing = bool(tag[1])
+        if closing and not inside:
+            kept = []  # what stood before an unopened thought's end is the thought
+        elif not closing and not inside:
+            kept.append(text[at : tag.start()])
+        inside = not closing
+        at = tag.end()
+    return "".join(kept if inside else [*kept, text[at:]]).strip()
 
 
 def _whole(text: str) -> Answer | None:
@@ -102,19 +112,21 @@ def _has_list(value: Any) -> bool:
 
 def _values(text: str) -> Iterator[Any]:
     """Every JSON value that starts with a bracket; those inside another one are parts of it, not values."""
-    at = 0
-    while (start := _next_bracket(text, at)) >= 0:
+    at = broken = 0
+    while broken < _MOST_BROKEN and (start := _next_bracket(text, at)) >= 0:
         try:
             value, at = _STRICT.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            at = start + 1
+        except ValueError:
+            at, broken = start + 1, broken + 1
+        except RecursionError:
+            return
         else:
             yield value
 
 
 def _next_bracket(text: str, at: int) -> int:
-    places = [place for bracket in "{[" if (place := text.find(bracket, at)) >= 0]
-    return min(places, default=-1)
+    match = _BRACKET.search(text, at)
+    return match.start() if match else -1
 
 
 def _cut(text: str) -> Answer | None:
@@ -125,7 +137,7 @@ def _cut(text: str) -> Answer | None:
         return None
     end = _balanced_end(text, start)
     if end is not None:  # only what stands around the list is broken
-        return _items_of(json_repair.loads(text[start:end])) if match else None
+        return _items_of(_repaired_value(text[start:end])) if match else None
     raw: list[Any] = []
     at = start + 1
     while (item := _element(text, at)) is not None:
@@ -148,21 +160,28 @@ def _element(text: str, at: int) -> tuple[Any, int] | None:
         except ValueError:
             return None
     end = _balanced_end(text, at)
-    return None if end is None else (json_repair.loads(text[at:end]), end)
+    return None if end is None else (_repaired_value(text[at:end]), end)
 
 
 def _repaired(text: str) -> Answer | None:
     """Whole but badly written: trailing commas, single quotes, comments, missing quotes."""
     start = _next_bracket(text, 0)
-    while start >= 0:
-        end = _balanced_end(text, start)
+    for _ in range(_MOST_BROKEN):
+        end = _balanced_end(text, start) if start >= 0 else None
         if end is None:
             return None
-        value = json_repair.loads(text[start:end])
+        value = _repaired_value(text[start:end])
         if _has_list(value):
             return _items_of(value)
         start = _next_bracket(text, end)
     return None
+
+
+def _repaired_value(text: str) -> Any:
+    try:
+        return json_repair.loads(text)
+    except RecursionError:
+        return None
 
 
 def _balanced_end(text: str, start: int) -> int | None:
