@@ -26,6 +26,7 @@ from core.services.collections import CollectionRegistry
 from core.services.crash_points import CrashPoints
 from core.services.extract_rules import RuleExtractor
 from core.services.guarded import GuardedChat, GuardedEmbedder
+from core.services.pressure import Pressure
 from core.services.runtime import Limits, Runtime
 from core.services.webhooks import WebhookParts
 from core.settings import Settings
@@ -78,6 +79,7 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         telemetry=telemetry,
         clock=clock,
         collections=CollectionRegistry(database, index, models.embedder, settings.collection),
+        pressure=Pressure(database, settings.max_open_events),
         limits=_limits(settings),
         crash=CrashPoints(settings.crash_at),
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from api.answer import Answer
-from api.auth import Reader
+from api.auth import Reader, Writer
 from api.openapi import failures
 from api.paging import Envelope, PageQuery, SizeQuery, envelope, window
 from api.parts import parts_of
@@ -18,6 +18,7 @@ from core.domain.events import EVENT_TYPES, WIRE_STATUS, EventFilter, EventState
 from core.domain.render import event_object
 from core.domain.scope import ENTITY_FIELDS
 from core.services.read_events import list_events, read_event
+from core.services.retry_event import retry_event
 
 router = APIRouter(route_class=ApiRoute, tags=["events"])
 
@@ -50,6 +51,12 @@ def get_events(
     narrowed = EventFilter(_types(event_type), _states(status), tuple(ids))
     found = list_events(parts_of(request).runtime.database, identity.project_id, narrowed, window(page, page_size))
     return Answer(envelope(request, found, event_object))
+
+
+@router.post("/v1/event/{event_id:segment}/retry/", responses=failures(404, 409), response_model=dict[str, Any])
+def post_retry(request: Request, identity: Writer, event_id: str) -> Answer:
+    """Queue a failed event again, at the end of its lane. 409 when it has not failed or its payload is gone."""
+    return Answer(event_object(retry_event(parts_of(request).runtime, identity.project_id, event_id)))
 
 
 def _types(words: list[str] | None) -> tuple[str, ...]:

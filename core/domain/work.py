@@ -48,6 +48,7 @@ class EventWork:
     tries: int
     crashes: int
     created_at: datetime
+    aged_from: datetime  # when it was accepted, or last queued again by a person
 
 
 @dataclass

@@ -41,8 +41,10 @@ class Accepted:
 def accept(runtime: Runtime, request: Request) -> Accepted:
     """Write the event as PENDING and wake a worker if its lane was idle.
 
-    Raises MemlaneError: `idempotency_mismatch` when the key was used with another body.
+    Raises MemlaneError: `idempotency_mismatch` when the key was used with another body, `too_many_open_events`.
     """
+    if runtime.pressure is not None:
+        runtime.pressure.check(request.project_id)
     messages = request.payload.get("messages") or []
     event = NewEvent(new_id(), request.event_type, request.scope, request.payload, request.source, len(messages))
     with runtime.database.transaction(request.project_id) as tx:

@@ -72,7 +72,7 @@ class Executor:
 
     def _verdict(self, work: EventWork, error: Exception) -> Verdict:
         limits = self.worker.runtime.limits
-        age = (self.worker.runtime.clock.now() - work.created_at).total_seconds()
+        age = (self.worker.runtime.clock.now() - work.aged_from).total_seconds()
         told = _as_catalogue(error)
         self.worker.runtime.telemetry.emit("event_error", event_id=str(work.id), code=told.code, error=error)
         if isinstance(error, MemlaneError):

@@ -11,6 +11,7 @@ from core.ports.models import ModelSet
 from core.ports.runtime import Clock, Telemetry, WorkQueue
 from core.services.collections import CollectionRegistry
 from core.services.crash_points import CrashPoints
+from core.services.pressure import Pressure
 
 
 @dataclass(frozen=True)
@@ -41,5 +42,6 @@ class Runtime:
     telemetry: Telemetry
     clock: Clock
     collections: CollectionRegistry
+    pressure: Pressure | None = None
     limits: Limits = field(default_factory=Limits)
     crash: CrashPoints = field(default_factory=CrashPoints)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,14 +13,18 @@ import pytest
 from sqlalchemy import text
 
 from core.adapters.qdrant import QdrantIndex
+from core.domain.errors import MemlaneError
 from core.domain.ids import new_id
 from core.domain.memory import Candidate, Supersede
 from core.domain.scope import Scope
 from core.ports.extraction import ExtractionRequest
 from core.ports.index import IndexPoint, IndexUnavailable
 from core.ports.models import Matrix, ModelError
+from core.services.accept import Request, accept
 from core.services.drain import drain
+from core.services.pressure import Pressure
 from core.services.project import sweep_projections
+from core.services.retry_event import retry_event, retry_failed_since
 from core.services.runtime import Limits
 from deploy.migrations.run import upgrade
 from tests.doubles.fast import FastEmbedder
@@ -301,3 +307,43 @@ def test_the_timestamp_of_the_add_is_the_time_of_its_memories(line: Pipeline) ->
     line.add("I ran a marathon", timestamp=1684922400)
     line.drain()
     assert line.memories()[0].created_at.isoformat() == "2023-05-24T10:00:00+00:00"
+
+
+def test_a_failed_event_is_queued_again_at_the_end_of_its_lane(line: Pipeline) -> None:
+    event = line.add("I like tea")
+    with line.database.operations() as tx:
+        tx.connection.execute(text("UPDATE events SET crashes = 3 WHERE id = :id"), {"id": event})
+    line.drain()
+    assert line.event(event).state == "failed"
+    later = line.add("I like milk")
+    again = retry_event(line.runtime, line.project, str(event))
+    assert again.status == "PENDING"
+    line.drain()
+    assert line.event(event).state == "projected"
+    assert line.event(event).seq > line.event(later).seq
+    assert {memory.memory for memory in line.memories()} == {"I like tea", "I like milk"}
+    with pytest.raises(MemlaneError) as refused:
+        retry_event(line.runtime, line.project, str(event))
+    assert refused.value.code == "event_not_retryable"
+
+
+def test_everything_that_failed_since_a_time_is_queued_again(line: Pipeline) -> None:
+    events = [line.add(f"Fact {n}", user=f"u{n}") for n in range(3)]
+    with line.database.operations() as tx:
+        tx.connection.execute(text("UPDATE events SET crashes = 3 WHERE project_id = :p"), {"p": line.project})
+    line.drain_all()
+    assert retry_failed_since(line.runtime, line.project, datetime.now(UTC) - timedelta(hours=1)) == 3
+    line.drain_all()
+    assert {line.event(event).state for event in events} == {"projected"}
+
+
+def test_a_project_with_too_many_open_events_is_asked_to_wait_and_no_other(line: Pipeline) -> None:
+    pressed = replace(line.runtime, pressure=Pressure(line.database, 3))
+    for n in range(4):
+        line.add(f"Fact {n}")
+    request = Request(line.project, Scope(user_id="ann"), {"messages": []})
+    with pytest.raises(MemlaneError) as refused:
+        accept(pressed, request)
+    assert refused.value.status == 429
+    assert 1 <= (refused.value.retry_after or 0) <= 60
+    accept(pressed, replace(request, project_id=new_id()))

@@ -5,6 +5,7 @@ Each updates only where state and fence still match; False means superseded, whi
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -41,7 +42,7 @@ UPDATE events SET state = 'claimed', fence = :fence, crashes = crashes + 1, upda
   started_at = coalesce(started_at, clock_timestamp())
 FROM held WHERE id = :id AND project_id = :project AND state IN ('accepted', 'retrying', 'claimed')
 RETURNING id, project_id, event_type, lane_key, seq, position, user_id, agent_id, app_id, run_id, payload, tries,
-  crashes - 1 AS crashes, created_at
+  crashes - 1 AS crashes, created_at, coalesce(requeued_at, created_at) AS aged_from
 """)
 _COMMIT = text("""
 UPDATE events SET state = 'committed', crashes = crashes - 1, committed_at = clock_timestamp(),
@@ -79,6 +80,25 @@ WHERE k.project_id = :project AND k.key = :key FOR UPDATE OF k
 _MOVE_KEY = text("""
 UPDATE idempotency_keys SET body_hash = :hash, event_id = :event, created_at = now()
 WHERE project_id = :project AND key = :key
+""")
+_REQUEUE = text("""
+WITH failed AS (
+  SELECT id, lane_key, payload FROM events
+  WHERE project_id = :project AND id = :id AND state = 'failed' AND payload IS NOT NULL FOR UPDATE
+), lane AS (
+  UPDATE lanes l SET next_seq = next_seq + 1, next_position = next_position + :messages FROM failed
+  WHERE l.project_id = :project AND l.lane_key = failed.lane_key
+  RETURNING next_seq - 1 AS seq, next_position - :messages AS position
+)
+UPDATE events e SET state = 'accepted', seq = lane.seq, position = lane.position, tries = 0, crashes = 0,
+  fence = NULL,
+  error = NULL, results = NULL, outcomes = NULL, reason = NULL, due_at = now(), requeued_at = now(),
+  started_at = NULL, completed_at = NULL, updated_at = now()
+FROM lane, failed WHERE e.id = failed.id RETURNING e.lane_key
+""")
+_FAILED_SINCE = text("""
+SELECT id FROM events WHERE project_id = :project AND state = 'failed' AND payload IS NOT NULL
+  AND completed_at >= :since ORDER BY created_at, id LIMIT :limit
 """)
 _DEFER = text("""
 UPDATE events SET due_at = clock_timestamp() + :after * interval '1 s', updated_at = clock_timestamp()
@@ -169,6 +189,16 @@ class SqlEventStore:
         """claimed → failed, with an error of the catalogue."""
         params = {"id": event_id, "fence": lane.fence, "error": _json(error), "outcomes": _json(outcomes)}
         return self._connection.execute(_FAIL, params).rowcount == 1
+
+    def requeue(self, project_id: UUID, event_id: UUID, messages: int) -> str | None:
+        """failed → accepted, at the end of its lane; the lane's key, or None when it cannot be."""
+        params = {"project": project_id, "id": event_id, "messages": messages}
+        return self._connection.execute(_REQUEUE, params).scalar_one_or_none()
+
+    def failed_since(self, project_id: UUID, since: datetime, limit: int) -> list[UUID]:
+        """Failed events that still have their payload, oldest first."""
+        params = {"project": project_id, "since": since, "limit": limit}
+        return [row.id for row in self._connection.execute(_FAILED_SINCE, params)]
 
     def defer(self, event_ids: list[UUID], after: float) -> None:
         """committed stays committed; its projection is tried again `after` seconds from now."""

@@ -30,6 +30,10 @@ _OPEN_COUNT = text("""
 SELECT count(*) FROM (SELECT 1 FROM events WHERE project_id = :project
   AND state IN ('accepted', 'claimed', 'retrying', 'committed') LIMIT :limit) open
 """)
+_ENDED = text("""
+SELECT count(*) FROM events WHERE project_id = :project AND state IN ('projected', 'failed')
+  AND completed_at > now() - :seconds * interval '1 s'
+""")
 _LAG = text("""
 SELECT count(*) AS open, extract(epoch FROM now() - min(due_at)) AS oldest FROM events
 WHERE state IN ('accepted', 'claimed', 'retrying', 'committed') AND due_at <= now()
@@ -69,6 +73,10 @@ class SqlOpsStore:
     def open_events(self, project_id: UUID, limit: int) -> int:
         """Open events of a project, counted up to `limit`."""
         return int(self._connection.execute(_OPEN_COUNT, {"project": project_id, "limit": limit}).scalar_one())
+
+    def ended_events(self, project_id: UUID, seconds: float) -> int:
+        """Events of a project that ended within the last `seconds`."""
+        return int(self._connection.execute(_ENDED, {"project": project_id, "seconds": seconds}).scalar_one())
 
     def backlog(self) -> Any:
         """row(open, oldest): due events of all projects, and the oldest one's waiting time in seconds."""

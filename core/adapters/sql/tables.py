@@ -108,6 +108,7 @@ class EventRow(Table, table=True):
     outcomes: list[Any] | None = Field(default=None, sa_column=_json())
     reason: str | None = None
     usage: dict[str, Any] | None = Field(default=None, sa_column=_json())
+    requeued_at: datetime | None = Field(default=None, sa_column=_time(nullable=True))
     created_at: datetime = Field(sa_column=_time())
     updated_at: datetime = Field(sa_column=_time())
     started_at: datetime | None = Field(default=None, sa_column=_time(nullable=True))
