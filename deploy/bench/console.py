@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,7 +52,11 @@ def typed_command() -> str:
 
 @contextmanager
 def told_errors() -> Iterator[None]:
-    """What cannot be measured ends with a sentence and exit code 1, not with a traceback."""
+    """What cannot be measured ends with a sentence and exit code 1, not with a traceback.
+
+    SIGTERM unwinds like Ctrl-C does, so that the temporary stack is stopped and its folder removed.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         yield
     except BenchError as error:
