@@ -54,7 +54,7 @@ def get_events(
 
 
 @router.post("/v1/event/{event_id:segment}/retry/", responses=failures(404, 409), response_model=dict[str, Any])
-def post_retry(request: Request, identity: Writer, event_id: str) -> Answer:
+def post_retry(request: Request, identity: Writer, event_id: EventId) -> Answer:
     """Queue a failed event again, at the end of its lane. 409 when it has not failed or its payload is gone."""
     return Answer(event_object(retry_event(parts_of(request).runtime, identity.project_id, event_id)))
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from core.domain.errors import MemlaneError
 from core.services.drain import drain
-from tests.api.world import Caller, World
+from tests.api.world import Caller, World, until
 
 HIKING = [{"role": "user", "content": "I love hiking"}]
 
@@ -181,6 +182,33 @@ def test_v1_answers_in_the_shapes_of_old_clients(caller: Caller) -> None:
     assert pending["status"] == "PENDING"
     wrapped = add(caller, "/v1/memories/", output_format="v1.1", version="v2").body
     assert (wrapped["relations"], wrapped["results"][0]["status"]) == ([], "PENDING")
+
+
+def test_a_failed_event_is_done_again_on_request_and_no_other(api: World, caller: Caller) -> None:
+    body = {"messages": HIKING, "user_id": "u", "infer": False}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(api.embedder, "embed_passages", _refusing)
+        failed = caller.expect(200, "POST", "/v3/memories/add/", body)["event_id"]
+        until(lambda: _status_after_work(caller, failed) == "FAILED")
+    event = caller.get(f"/v1/event/{failed}/")
+    assert event["error"]["code"] == "model_rejected"
+    assert event["message"] == event["error"]["detail"]
+    again = caller.expect(200, "POST", f"/v1/event/{failed}/retry/")
+    assert (again["id"], again["status"], again["error"]) == (failed, "PENDING", None)
+    caller.world.settle()
+    assert [r["memory"] for r in caller.get(f"/v1/event/{failed}/")["results"]] == ["I love hiking"]
+    refused = caller.send("POST", f"/v1/event/{failed}/retry/")
+    assert (refused.status, refused.body["code"]) == (409, "event_not_retryable")
+    assert api.project().send("POST", f"/v1/event/{failed}/retry/").status == 404
+
+
+def _refusing(texts: Any) -> Any:
+    raise MemlaneError("model_rejected")
+
+
+def _status_after_work(caller: Caller, event_id: str) -> str:
+    caller.world.settle()
+    return str(caller.get(f"/v1/event/{event_id}/")["status"])
 
 
 def test_unknown_and_foreign_events_are_the_same_404(api: World, caller: Caller) -> None:
