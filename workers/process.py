@@ -16,6 +16,7 @@ from core.services.attempt import Executor, Handler
 from core.services.delete_all import DELETE_ALL, DELETE_USER
 from core.services.deliver import Courier
 from core.services.drain import drain
+from core.services.erase import erase_job
 from core.services.ingest import ingest
 from core.services.purge import purge
 from core.services.sweep import sweep
@@ -23,7 +24,7 @@ from core.services.worker import Worker
 from core.settings import Settings
 
 STOP_SECONDS = 20.0
-HANDLERS: dict[str, Handler] = {"ADD": ingest, DELETE_ALL: purge, DELETE_USER: purge}
+HANDLERS: dict[str, Handler] = {"ADD": ingest, DELETE_ALL: purge, DELETE_USER: erase_job}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from core.services.attempt import Executor
 from core.services.collections import CollectionRegistry
 from core.services.delete_all import DELETE_ALL, DELETE_USER
 from core.services.drain import drain
+from core.services.erase import erase_job
 from core.services.ingest import ingest
 from core.services.purge import purge
 from core.services.runtime import Limits, Runtime
@@ -87,7 +88,7 @@ class Pipeline:
 
     def executor(self, slots: int = 4) -> Executor:
         self.workers.append(Worker(self.runtime, "ingest", slots))
-        return Executor(self.workers[-1], {"ADD": ingest, DELETE_ALL: purge, DELETE_USER: purge})
+        return Executor(self.workers[-1], {"ADD": ingest, DELETE_ALL: purge, DELETE_USER: erase_job})
 
     def drain(self) -> int:
         return drain(self.executor())

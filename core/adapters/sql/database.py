@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, create_engine, exc
 
 from core.adapters.sql.control import CONFLICTS, begin, commit
+from core.adapters.sql.erasure_store import SqlErasureStore
 from core.adapters.sql.event_reads import SqlEventReads
 from core.adapters.sql.event_store import SqlEventStore
 from core.adapters.sql.history_reads import SqlHistoryReads
@@ -92,6 +93,10 @@ class SqlTransaction:
     @cached_property
     def retention(self) -> SqlRetentionStore:
         return SqlRetentionStore(self.connection)
+
+    @cached_property
+    def erasures(self) -> SqlErasureStore:
+        return SqlErasureStore(self.connection)
 
     @cached_property
     def webhooks(self) -> SqlWebhookStore:

@@ -24,9 +24,11 @@ ON CONFLICT (project_id, type, name) DO UPDATE SET updated_at = now() WHERE s.up
 """)
 _ACCEPT = text("""
 WITH lane AS (
-  INSERT INTO lanes AS l (project_id, lane_key, next_seq, next_position) VALUES (:project, :lane, 2, :messages)
+  INSERT INTO lanes AS l (project_id, lane_key, next_seq, next_position, user_id, agent_id, app_id, run_id)
+  VALUES (:project, :lane, 2, :messages, :user_id, :agent_id, :app_id, :run_id)
   ON CONFLICT (project_id, lane_key) DO UPDATE
-  SET next_seq = l.next_seq + 1, next_position = l.next_position + :messages
+  SET next_seq = l.next_seq + 1, next_position = l.next_position + :messages, user_id = excluded.user_id,
+    agent_id = excluded.agent_id, app_id = excluded.app_id, run_id = excluded.run_id
   RETURNING next_seq - 1 AS seq, next_position - :messages AS position
 )
 INSERT INTO events (id, project_id, event_type, state, lane_key, seq, position, user_id, agent_id, app_id, run_id,

@@ -68,6 +68,10 @@ class LaneRow(Table, table=True):
     lane_key: str = Field(primary_key=True)
     next_seq: int = Field(sa_column=Column(BigInteger, nullable=False))
     next_position: int = Field(sa_column=Column(BigInteger, nullable=False))
+    user_id: str | None = None
+    agent_id: str | None = None
+    app_id: str | None = None
+    run_id: str | None = None
 
 
 class LeaseRow(Table, table=True):

@@ -1,0 +1,161 @@
+"""Erasure on real PostgreSQL and a real index: nothing is left, and nothing accepted before comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from core.adapters.qdrant import QdrantIndex
+from core.domain.errors import MemlaneError
+from core.domain.ids import new_id
+from core.domain.scope import Scope
+from core.domain.work import Superseded
+from core.ports.database import LaneRef
+from core.services.commit import Prepared, commit
+from core.services.context import Context
+from core.services.erase import Whom, erase, read_erasure
+from deploy.migrations.run import upgrade
+from tests.doubles.pipeline import Pipeline, make_pipeline
+
+TABLES = text("""
+SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'
+""")
+
+
+@pytest.fixture(scope="module")
+def place(new_database: Callable[[], str], qdrant_endpoint: Any) -> Iterator[tuple[str, QdrantIndex, str]]:
+    url, prefix = new_database(), f"t{new_id().hex}"
+    upgrade(url)
+    index = QdrantIndex(qdrant_endpoint.url, qdrant_endpoint.api_key)
+    yield url, index, prefix
+    index.drop(f"{prefix}_1")
+    index.close()
+
+
+@pytest.fixture
+def line(place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
+    pipeline = make_pipeline(*place)
+    yield pipeline
+    with pipeline.database.operations() as tx:
+        tx.connection.execute(text("DELETE FROM events WHERE project_id = :p"), {"p": pipeline.project})
+    pipeline.database.close()
+
+
+def residue(line: Pipeline, canary: str) -> list[str]:
+    """The tables in which a row of any project holds the text."""
+    with line.database.operations() as tx:
+        names = [row.table_name for row in tx.connection.execute(TABLES)]
+        found = []
+        for name in names:
+            if name == "alembic_version":
+                continue
+            query = text(f"SELECT count(*) FROM {name} t WHERE t::text ILIKE :canary")
+            if tx.connection.execute(query, {"canary": f"%{canary}%"}).scalar_one():
+                found.append(name)
+    return found
+
+
+def user(line: Pipeline, name: str, **more: Any) -> Whom:
+    return Whom(line.project, "user", name, **more)
+
+
+def test_c39_nothing_of_an_erased_user_is_left_in_any_table_or_in_the_index(line: Pipeline) -> None:
+    line.add("My passport is X123", user="zoe-canary", metadata={"doc": "X123"})
+    line.add("My cat is called Minka", user="bob")
+    line.drain()
+    assert residue(line, "X123")
+    erasure = erase(line.runtime, user(line, "zoe-canary"))
+    assert [memory.user_id for memory in line.memories("state <> 'deleted'")] == ["bob"]
+    line.drain_all()
+    assert residue(line, "X123") == []
+    assert residue(line, "zoe-canary") == []
+    assert line.indexed() == {memory.id for memory in line.memories()}
+    receipt = read_erasure(line.runtime, line.project, str(erasure.id)).receipt
+    assert (receipt["memories"], receipt["events"], receipt["messages"]) == (1, 1, 1)
+    assert receipt["history"] == 2
+
+
+def test_a_second_request_is_answered_from_the_digest_and_a_stranger_is_unknown(line: Pipeline) -> None:
+    line.add("I like tea", user="zoe")
+    line.drain()
+    first = erase(line.runtime, user(line, "zoe"))
+    line.drain_all()
+    assert erase(line.runtime, user(line, "zoe")).id == first.id
+    with pytest.raises(MemlaneError) as unknown:
+        erase(line.runtime, user(line, "nobody"))
+    assert unknown.value.code == "entity_not_found"
+
+
+def test_an_add_accepted_before_and_not_worked_on_yet_ends_as_erased(line: Pipeline) -> None:
+    event = line.add("My passport is X123", user="zoe")
+    erase(line.runtime, user(line, "zoe"))
+    line.drain_all()
+    row = line.event(event)
+    assert (row.state, row.error["code"], row.payload) == ("failed", "erased", None)
+    assert line.memories() == []
+
+
+def test_an_add_in_the_middle_of_its_work_cannot_commit_any_more(line: Pipeline) -> None:
+    event = line.add("My passport is X123", user="zoe")
+    with line.database.operations() as tx:
+        lane = tx.lanes.take("w1", 30.0)
+    assert isinstance(lane, LaneRef)
+    with line.database.transaction(line.project) as tx:
+        work = tx.events.begin(lane, event)
+    assert work is not None
+    erase(line.runtime, user(line, "zoe"))
+    outcome = commit(line.runtime, lane, Prepared(work, [], Context(), [], []))
+    assert isinstance(outcome, Superseded)
+    assert line.event(event).error["code"] == "erased"
+
+
+def test_an_add_after_the_erasure_is_the_users_new_beginning(line: Pipeline) -> None:
+    line.add("Old fact", user="zoe")
+    line.drain()
+    erase(line.runtime, user(line, "zoe"))
+    line.add("New fact", user="zoe")
+    line.drain_all()
+    assert [memory.memory for memory in line.memories()] == ["New fact"]
+
+
+@pytest.mark.parametrize(("keep", "left"), [(False, 0), (True, 1)])
+def test_what_an_agent_learned_from_the_users_conversation_goes_too_unless_kept(
+    line: Pipeline, keep: bool, left: int
+) -> None:
+    from core.domain.memory import Candidate
+
+    line.extractor.script = lambda request: [
+        Candidate("Bot told the user about Porto", attributed_to="assistant", role="assistant", source_turns=(0,))
+    ]
+    line.add("Tell me of Porto", scope=Scope(user_id="zoe", agent_id="bot"))
+    line.drain()
+    assert [memory.user_id for memory in line.memories()] == [None]
+    erase(line.runtime, replace(user(line, "zoe"), keep_derived=keep))
+    line.drain_all()
+    assert len(line.memories()) == left
+
+
+def test_every_type_of_entity_can_be_erased(line: Pipeline) -> None:
+    scope = Scope(user_id="u", agent_id="a", app_id="p", run_id="r")
+    for type_, name in (("agent", "a"), ("app", "p"), ("run", "r")):
+        line.add(f"A fact for {type_}", scope=scope, infer=False)
+        line.drain()
+        erase(line.runtime, Whom(line.project, type_, name))
+        line.drain_all()
+        assert line.memories() == []
+
+
+def test_a_thousand_rows_are_erased_in_seconds(line: Pipeline) -> None:
+    turns = [{"role": "user", "content": f"Row number {n}"} for n in range(1000)]
+    line.add(turns, user="zoe", infer=False)
+    line.drain()
+    assert len(line.memories()) == 1000
+    erase(line.runtime, user(line, "zoe"))
+    assert line.memories("state <> 'deleted'") == []
+    line.drain_all()
+    assert line.indexed() == set()
+    assert line.count("memories") == 0
