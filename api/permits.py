@@ -1,4 +1,4 @@
-"""Search permits: how many searches run at once in this process, taken before a thread is (design §7)."""
+"""Search permits: how many searches run at once in this process, taken before a thread is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How things look on the wire: the memory object of contract §4.1 and the event of §4.9, in this one place."""
+"""How things look on the wire: memory, history, entity and project objects, in this one place."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 
 
 def history_object(entry: HistoryEntry) -> dict[str, Any]:
-    """One entry of a memory's history (contract §4.5)."""
+    """One entry of a memory's history."""
     scope = entry.scope
     return {
         "id": str(entry.id),
@@ -114,7 +114,7 @@ def history_object(entry: HistoryEntry) -> dict[str, Any]:
 
 
 def entity_object(entity: ScopeEntity) -> dict[str, Any]:
-    """A user, agent, app or run (contract §4.8); the id is numeric but a string."""
+    """A user, agent, app or run; the id is numeric but a string."""
     return {
         "id": str(entity.number),
         "name": entity.name,
@@ -128,7 +128,7 @@ def entity_object(entity: ScopeEntity) -> dict[str, Any]:
 
 
 def project_object(project: Project, *, strict_scoping: bool) -> dict[str, Any]:
-    """Every key that contract §4.13 names; null for what is not set or not a thing here."""
+    """Every key that the Mem0 Platform documents; null for what is not set or not a thing here."""
     kept = project.settings
     own_rule = kept.get("strict_scoping")
     return {

@@ -1,4 +1,4 @@
-"""Which program sends a request: a word in the body, the query or a header (contract §1.1)."""
+"""Which program sends a request: a word in the body, the query or a header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings, from the environment (design §1). Only the composition root and the entry points read them."""
+"""Settings, from the environment. Only the composition root and the entry points read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The body of an add (contract §4.2, §4.20)."""
+"""The body of an add."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The body of a list (contract §4.4, §4.20)."""
+"""The body of a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of update and batch (contract §4.5, §4.7)."""
+"""Bodies of update and batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project object and what PATCH may change (contract §4.13)."""
+"""The project object and what PATCH may change."""
 
 from __future__ import annotations
 

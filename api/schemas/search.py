@@ -1,4 +1,4 @@
-"""Bodies of the three searches (contract §4.3, §4.20)."""
+"""Bodies of the three searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Request bodies of webhooks (contract §4.15) and how endpoints and deliveries look."""
+"""Request bodies of webhooks and how endpoints and deliveries look."""
 
 from __future__ import annotations
 

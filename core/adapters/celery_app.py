@@ -1,4 +1,4 @@
-"""The Celery application: one place for the settings of producers and workers (design §2, "Celery")."""
+"""The Celery application: one place for the settings of producers and workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which addresses the server may connect to on behalf of a caller: an own deny list (reliability §4, RFC 6890).
+"""Which addresses the server may connect to on behalf of a caller: an own deny list (RFC 6890).
 
 The standard library's `is_global` calls several internal and tunnelled ranges global, so it is not used.
 """

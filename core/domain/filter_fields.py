@@ -1,4 +1,4 @@
-"""What may be filtered and how: the fields of the wire, their kinds and operators (contract §5.1, §5.2)."""
+"""What may be filtered and how: the fields of the wire, their kinds and operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parser of the filter grammar (contract §5): JSON in, syntax tree out.
+"""The parser of the filter grammar: JSON in, syntax tree out.
 
     filter    := object with at least one key; siblings are ANDed
     object    := "AND": [object, …] | "OR": [object, …] | "NOT": object or [object, …] | FIELD: value

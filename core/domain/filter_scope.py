@@ -1,4 +1,4 @@
-"""The scope rule: whose rows a filter may see (design §7)."""
+"""The scope rule: whose rows a filter may see."""
 
 from __future__ import annotations
 

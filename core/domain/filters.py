@@ -1,4 +1,4 @@
-"""The filter grammar (contract §5) as an abstract syntax tree.
+"""The filter grammar as an abstract syntax tree.
 
 Parsed once (`filter_parse`), narrowed by the scope rule (`filter_scope`), then compiled to SQL (listing, deletes)
 and to Qdrant (search), and evaluated in Python (`filter_eval`, the oracle of the other two).

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Narrowing:
-    """The keys of a list or search body beside `filters` (contract §4.3, §4.4); all of them must hold.
+    """The keys of a list or search body beside `filters`; all of them must hold.
 
     `categories`: any of them. `keywords`: part of the text, without case. `start_date` and `end_date`: created
     within, both inclusive, dates or date-times. The switches show more (expired, merged and corrected

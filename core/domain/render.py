@@ -1,4 +1,4 @@
-"""An event as clients and webhooks see it (contract §4.9), and times as the wire writes them."""
+"""An event as clients and webhooks see it, and times as the wire writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Erase: an entity with everything that carries it, and nothing accepted before comes back (design §6)."""
+"""Erase: an entity with everything that carries it, and nothing accepted before comes back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ingest: one ADD event through context → extract → deduplicate → embed → commit (design §4)."""
+"""Ingest: one ADD event through context → extract → deduplicate → embed → commit."""
 
 from __future__ import annotations
 

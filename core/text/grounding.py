@@ -1,4 +1,4 @@
-"""Is a candidate memory supported by what was said? (design §5, Grounding)
+"""Is a candidate memory supported by what was said?
 
 Names and numbers must occur in the sources, negation must stand where it stood, a question is no fact, and what
 a clause is about must be more than half in the sources. Wording is free: relations and reporting verbs may be new.

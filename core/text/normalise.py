@@ -12,7 +12,7 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "`": "'"
 
 
 def canonical(text: str) -> str:
-    """NFC, trimmed, every run of white space one space. What is kept of a text when it is hashed (design §4)."""
+    """NFC, trimmed, every run of white space one space. What is kept of a text when it is hashed."""
     return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
 
 

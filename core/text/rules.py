@@ -1,4 +1,4 @@
-"""The rule-based extractor (design §5): conversation in, candidate memories out, without a model.
+"""The rule-based extractor: conversation in, candidate memories out, without a model.
 
 It keeps the speaker's own words and language. Each turn is cleaned, cut into sentences and sifted
 (`core.text.spoken`), and what tells something is put together again, named and dated, a few sentences to a memory.

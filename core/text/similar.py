@@ -1,4 +1,4 @@
-"""Is a new memory an old one told again? Only trivial rewording counts; see design §4, stage 3."""
+"""Is a new memory an old one told again? Only trivial rewording counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows that the documented filters (contract §5.4) are asked about, stored through the official client."""
+"""The rows that the documented filters are asked about, stored through the official client."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-# contract §14, in what a Python client or plain HTTP can show
+# the wire checklist, in what a Python client or plain HTTP can show
 ITEMS = {1, 2, *range(4, 12), *range(13, 17), 18, 19, 20, *range(22, 60), 62, 63, 72}
 _TEST = re.compile(r"@pytest\.mark\.item\((\d+)\)\n(?:@.*\n|    .*\n|\)\n)*def test_(\d+)_")
 _MARK = re.compile(r"@pytest\.mark\.item\(")

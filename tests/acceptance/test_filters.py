@@ -21,7 +21,7 @@ OF_W: dict[str, Any] = {"user_id": "w"}
 SPAM, TEST = {"categories": {"in": ["spam"]}}, {"categories": {"in": ["test"]}}
 FINANCE, HEALTH = {"categories": {"in": ["finance"]}}, {"categories": {"in": ["health"]}}
 
-# contract §5.4, line by line: filter, the rows it is documented to match
+# the documented examples, line by line: filter, the rows it is documented to match
 DOCUMENTED: list[tuple[dict[str, Any], set[str]]] = [
     ({"user_id": "u"}, U),
     ({"userId": "u"}, U),

@@ -1,4 +1,4 @@
-"""Contract §1: the rules that hold for every answer, seen on the running stack."""
+"""The rules that hold for every answer, seen on the running stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contract §2: the documented body of every error, exactly, plus `detail` and `code`."""
+"""The documented body of every error, exactly, plus `detail` and `code`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contract §1: paths, slashes, prefixes, CORS, request ids, the log line."""
+"""Paths, slashes, prefixes, CORS, request ids, the log line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documented filters (contract §5.4), and the cases C23 to C26, on PostgreSQL, Qdrant and the evaluator."""
+"""The documented filters and cases from the field on PostgreSQL, Qdrant and the evaluator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def row(name: str, scope: Scope, **fields: Any) -> Memory:
 
 
 ROWS = [
-    # contract §5.4: who
+    # who
     row("u", Scope(user_id="u")),
     row("u+run", Scope(user_id="u", run_id="g")),
     row("u+app", Scope(user_id="u", app_id="c")),
@@ -39,7 +39,7 @@ ROWS = [
     row("bot", Scope(agent_id="bot")),
     row("bot+run", Scope(agent_id="bot", run_id="g")),
     row("old+app", Scope(agent_id="old", app_id="c")),
-    # contract §5.4: what
+    # what
     row("w-finance", Scope(user_id="w"), categories=["Finance", "bank"], memory="Pay the Invoice 17"),
     row("w-health", Scope(user_id="w"), categories=["health"], memory="invoice of the dentist"),
     row("w-spam", Scope(user_id="w"), categories=["spam"], metadata={"source": "email", "type": "semantic"}),

@@ -1,4 +1,4 @@
-"""The filter grammar of contract §5: what is understood, and what is refused with which words."""
+"""The filter grammar: what is understood, and what is refused with which words."""
 
 from __future__ import annotations
 

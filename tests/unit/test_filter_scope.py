@@ -1,4 +1,4 @@
-"""The scope rule of design §7: when unmentioned entity fields must be null, and when not."""
+"""The scope rule: when unmentioned entity fields must be null, and when not."""
 
 from __future__ import annotations
 

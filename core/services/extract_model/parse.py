@@ -1,4 +1,4 @@
-"""Reading what models really answer: from any text to the items of the extraction schema (design §5).
+"""Reading what models really answer: from any text to the items of the extraction schema.
 
 In order: the whole answer as JSON; thoughts taken off; every JSON value in the text, in fences or in prose;
 what was cut off, item by item, complete items only; and json-repair for what is whole but badly written.

@@ -169,7 +169,7 @@ def again(reason: str) -> str:
 
 
 def schema(categories: Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of an answer (design §5)."""
+    """The JSON schema of an answer."""
     index = {"type": "integer", "minimum": 1}
     strings = {"type": "array", "items": {"type": "string"}}
     indexes = {"type": "array", "items": index}
