@@ -30,18 +30,18 @@ BOUNDED = settings(
 _words = st.sampled_from(["a", "b", "c"])
 _numbers = st.integers(-2, 2)
 _values = st.one_of(_words, _numbers, st.booleans())
-_anything = st.one_of(_values, st.none(), st.lists(_words, max_size=2), st.lists(_numbers, max_size=2))
+_ABSENT = "absent"
 
 
 def _typed(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.one_of(values, st.none(), st.lists(values, max_size=2))
+    """Mostly one value; now and then null, a list, or no such field."""
+    return st.one_of(values, values, values, st.none(), st.lists(values, max_size=2), st.just(_ABSENT))
 
 
 # An indexed field holds values of its type alone: an index doesn't know of others, and so `except` misses them.
 _payloads = st.fixed_dictionaries(
-    {},
-    optional={"word": _typed(_words), "number": _typed(_numbers), "flag": _typed(st.booleans()), "plain": _anything},
-)
+    {"word": _typed(_words), "number": _typed(_numbers), "flag": _typed(st.booleans()), "plain": _typed(_values)}
+).map(lambda found: {name: value for name, value in found.items() if value != _ABSENT})
 _ids = st.integers(0, 7).map(lambda number: str(UUID(int=number + 1)))
 _numbers32 = st.integers(-8, 8).map(lambda number: number / 4)
 _dense = st.lists(_numbers32, min_size=DIMS, max_size=DIMS).filter(any)
@@ -57,13 +57,16 @@ _points = st.builds(
     st.one_of(st.none(), _sparse),
     _payloads,
 )
+_several = st.lists(_points, min_size=3, max_size=8)
 _bounds = st.dictionaries(st.sampled_from(["gt", "gte", "lt", "lte"]), _numbers, min_size=1, max_size=2)
+_equal = st.one_of(
+    st.tuples(st.just("word"), _words),
+    st.tuples(st.just("number"), _numbers),
+    st.tuples(st.just("flag"), st.booleans()),
+    st.tuples(st.just("plain"), _values),
+)
 _leaves = st.one_of(
-    st.builds(
-        lambda key, value: q.FieldCondition(key=key, match=q.MatchValue(value=value)),
-        st.sampled_from(FIELDS),
-        _values,
-    ),
+    _equal.map(lambda pair: q.FieldCondition(key=pair[0], match=q.MatchValue(value=pair[1]))),
     st.builds(
         lambda key, values: q.FieldCondition(key=key, match=q.MatchAny(any=values)),
         st.sampled_from(FIELDS),
@@ -144,7 +147,7 @@ def pair(qdrant_endpoint: Endpoint) -> Iterator[Pair]:
 
 
 @BOUNDED
-@given(points=st.lists(_points, max_size=8), where=_filters)
+@given(points=_several, where=_filters)
 def test_a_filter_selects_the_same_points(pair: Pair, points: list[q.PointStruct], where: q.Filter) -> None:
     pair.fill(points)
     expected = pair.stored(pair.memory, where)
@@ -153,7 +156,7 @@ def test_a_filter_selects_the_same_points(pair: Pair, points: list[q.PointStruct
 
 
 @BOUNDED
-@given(points=st.lists(_points, max_size=8), where=_filters, dense=_dense, words=_sparse, corpus=_filters)
+@given(points=_several, where=_filters, dense=_dense, words=_sparse, corpus=_filters)
 def test_a_query_finds_the_same_points_in_the_same_order(
     pair: Pair,
     points: list[q.PointStruct],
@@ -207,7 +210,7 @@ def _apply(client: QdrantClient, write: tuple[str, Any], known: list[str]) -> No
 
 
 @BOUNDED
-@given(points=st.lists(_points, max_size=6), writes=st.lists(_writes, min_size=1, max_size=4))
+@given(points=_several, writes=st.lists(_writes, min_size=1, max_size=4))
 def test_writes_leave_the_same_points(pair: Pair, points: list[q.PointStruct], writes: list[tuple[str, Any]]) -> None:
     pair.fill(points)
     for write in writes:
