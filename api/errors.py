@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -12,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from api.answer import Answer
+from api.faults import first_fault
 from core.domain.errors import MemlaneError
 from core.ports.database import DatabaseUnavailable, TransactionConflict
 from core.ports.index import IndexUnavailable
@@ -20,7 +19,6 @@ from core.ports.models import ModelError
 log = logging.getLogger("memlane.api")
 
 DEFAULT_RETRY_AFTER = 1  # seconds; every 503 says when to come back
-_LOCATIONS = ("body", "query", "path", "header")
 
 
 def respond(error: MemlaneError) -> Answer:
@@ -32,22 +30,10 @@ def respond(error: MemlaneError) -> Answer:
     return Answer(error.as_body(), error.status, headers)
 
 
-def invalid(errors: Sequence[Any], code: str = "validation_failed") -> MemlaneError:
-    """A catalogue error out of pydantic's list: the first fault, with its place and without its input."""
-    first = errors[0]
-    pointer = pointer_to(first["loc"])
-    message = str(first["msg"]).removeprefix("Value error, ")
-    named = f"{pointer}: {message}" if pointer else message
-    return MemlaneError(code, f"Invalid input data. Please refer to /docs. {named}", pointer=pointer or None)
-
-
-def pointer_to(location: Sequence[str | int]) -> str:
-    """("body", "messages", 2, "content") → "messages[2].content"."""
-    parts = location[1:] if location and location[0] in _LOCATIONS else location
-    pointer = ""
-    for part in parts:
-        pointer += f"[{part}]" if isinstance(part, int) else f".{part}" if pointer else str(part)
-    return pointer
+def invalid(error: RequestValidationError, code: str = "validation_failed") -> MemlaneError:
+    """A catalogue error out of pydantic's: the first fault, with its place and without its input."""
+    fault = first_fault(error.errors(), error.body)
+    return MemlaneError(code, f"Invalid input data. Please refer to /docs. {fault}", pointer=fault.pointer or None)
 
 
 def install(app: FastAPI) -> None:
@@ -75,7 +61,7 @@ async def _memlane_error(request: Request, error: Exception) -> Answer:
 
 async def _validation_error(request: Request, error: Exception) -> Answer:
     assert isinstance(error, RequestValidationError)
-    return _answer(request, invalid(error.errors()))
+    return _answer(request, invalid(error))
 
 
 async def _http_exception(request: Request, error: Exception) -> Answer:

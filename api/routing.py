@@ -93,7 +93,7 @@ class ApiRoute(APIRoute):
             try:
                 return await handle(request)
             except RequestValidationError as error:
-                raise invalid(error.errors(), self.validation_code) from None
+                raise invalid(error, self.validation_code) from None
 
         return handler
 

@@ -6,8 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from api.errors import pointer_to, respond
+from api.errors import respond
+from api.faults import first_fault, pointer_to
+from api.schemas.add import Add
+from api.schemas.base import Body
+from api.schemas.projects import ProjectPatch
+from api.schemas.search import Search
 from core.domain.errors import CATALOGUE, MemlaneError
 from tests.api.doubles import KEY, READ_ONLY_KEY
 from tests.api.serving import Server
@@ -77,6 +83,40 @@ def test_pointers() -> None:
     assert pointer_to(("body", "messages", 2, "content")) == "messages[2].content"
     assert pointer_to(("query", "page")) == "page"
     assert pointer_to(("body",)) == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "sent", "told"),
+    [
+        (Search, {}, "query: Field required"),
+        (Search, {"query": 5}, "query: must be a string"),
+        (Search, {"query": "x", "top_k": 2.5}, "top_k: must be a whole number"),
+        (
+            Search,
+            {"query": "x", "reference_date": ""},
+            "reference_date: must be seconds since 1970 or an ISO 8601 time",
+        ),
+        (Search, {"query": "x", "reference_date": []}, "reference_date: must be a number or a string"),
+        (Search, {"query": "x", "reference_date": 1e30}, "reference_date: must be seconds since 1970-01-01 (UTC)"),
+        (Add, {"messages": [{"content": 5}]}, "messages[0].content: must be a string, an object or a list"),
+        (Add, {"messages": {"content": 5}}, "messages.content: must be a string, an object or a list"),
+        (
+            Add,
+            {"messages": [{"content": [{"type": "text"}]}]},
+            "messages[0].content[0]: a part of type 'text' needs 'text'",
+        ),
+        (Add, {"messages": [{"content": ["x", {"type": 5}]}]}, "messages[0].content[1].type: must be a string"),
+        (Add, {"messages": "x", "filters": {"userId": 5}}, "filters.userId: must be a string"),
+        (ProjectPatch, {"custom_categories": [{"str": 5}]}, "custom_categories[0].str: must be a string"),
+    ],
+)
+def test_a_fault_is_placed_in_what_was_sent_and_told_in_words_for_people(
+    model: type[Body], sent: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ValidationError) as refused:
+        model.model_validate(sent)
+    errors = [{**error, "loc": ("body", *error["loc"])} for error in refused.value.errors()]
+    assert str(first_fault(errors, sent)) == told
 
 
 @pytest.mark.parametrize(
