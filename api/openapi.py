@@ -10,6 +10,8 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
+from api.links import add_links
+
 
 def _version() -> str:
     try:
@@ -77,7 +79,7 @@ BODY = (408, 413, 415)  # what a route that reads a body may answer besides
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """The framework's document without the 422 that this API never gives for bad input."""
+    """The framework's document with links, and without the 422 that this API never gives for bad input."""
     made = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
     )
@@ -87,6 +89,7 @@ def document(app: FastAPI) -> dict[str, Any]:
                 del operation["responses"]["422"]
     for name in ("HTTPValidationError", "ValidationError"):
         made["components"]["schemas"].pop(name, None)
+    add_links(made)
     return made
 
 

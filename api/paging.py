@@ -14,9 +14,17 @@ from core.domain.paging import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Page, Window
 
 MAX_PAGE = 10_000_000
 
-PageQuery = Annotated[int | None, Query(alias="page", le=MAX_PAGE, description="Counts from 1.")]
+_FROM_0 = {"minimum": 0}  # `window` says it in the documented words
+PageQuery = Annotated[
+    int | None, Query(alias="page", le=MAX_PAGE, description="Counts from 1.", json_schema_extra=_FROM_0)
+]
 SizeQuery = Annotated[
-    int | None, Query(alias="page_size", description=f"1 to {MAX_PAGE_SIZE}; more is read as {MAX_PAGE_SIZE}.")
+    int | None,
+    Query(
+        alias="page_size",
+        description=f"1 to {MAX_PAGE_SIZE}; more is read as {MAX_PAGE_SIZE}.",
+        json_schema_extra=_FROM_0,
+    ),
 ]
 
 

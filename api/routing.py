@@ -53,7 +53,14 @@ class EntityTypeConvertor(SegmentConvertor):
     regex = "user|agent|app|run"
 
 
+class MemoryIdConvertor(SegmentConvertor):
+    """Any segment but the fixed names beside the ids, so that a wrong method on one of those is 405."""
+
+    regex = "(?!(?:events|search)/)[^/]+"
+
+
 register_url_convertor("segment", SegmentConvertor())
+register_url_convertor("memoryid", MemoryIdConvertor())
 register_url_convertor("entitytype", EntityTypeConvertor())
 
 

@@ -26,7 +26,14 @@ from core.services.update_memory import update_memory
 
 router = APIRouter(route_class=ApiRoute, tags=["memories"])
 
-IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag that the change is meant for.")]
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        description="The ETag that the change is meant for.",
+        json_schema_extra={"pattern": r'^(\*|(W/)?"[0-9]{1,9}")$'},
+    ),
+]
 Limit = Annotated[int | None, Query(ge=1, le=200)]
 
 
@@ -42,21 +49,21 @@ def list_all_history(request: Request, identity: Reader, page: PageQuery = None,
     return Answer(envelope(request, found, history_object, size_key="limit"))
 
 
-@router.get("/v1/memories/{id:segment}/history/", response_model=list[dict[str, Any]], responses=failures(404))
+@router.get("/v1/memories/{id:memoryid}/history/", response_model=list[dict[str, Any]], responses=failures(404))
 def get_history(request: Request, identity: Reader, id: MemoryId) -> Answer:
     """Every ADD, UPDATE and DELETE of one memory, oldest first."""
     entries = read_history(parts_of(request).runtime.database, identity.project_id, memory_id(id))
     return Answer([history_object(entry) for entry in entries])
 
 
-@router.get("/v1/memories/{id:segment}/", response_model=MemoryObject, responses=failures(404))
+@router.get("/v1/memories/{id:memoryid}/", response_model=MemoryObject, responses=failures(404))
 def get_memory(request: Request, identity: Reader, id: MemoryId) -> Answer:
     """One memory, also when it has expired."""
     memory = read_memory(parts_of(request).runtime.database, identity.project_id, memory_id(id))
     return Answer(memory_object(memory), headers=etag(memory))
 
 
-@router.put("/v1/memories/{id:segment}/", response_model=MemoryObject, responses=failures(404, 409, 412, *BODY))
+@router.put("/v1/memories/{id:memoryid}/", response_model=MemoryObject, responses=failures(404, 409, 412, *BODY))
 def put_memory(request: Request, identity: Writer, id: MemoryId, body: Update, if_match: IfMatch = None) -> Answer:
     """Change text, metadata, time or expiration. Searchable when this answers."""
     target = Target(identity.project_id, memory_id(id), expected_version(if_match))
@@ -65,7 +72,7 @@ def put_memory(request: Request, identity: Writer, id: MemoryId, body: Update, i
 
 
 @router.delete(
-    "/v1/memories/{id:segment}/",
+    "/v1/memories/{id:memoryid}/",
     response_model=Deleted,
     response_model_exclude_none=True,
     responses=failures(404, 412),

@@ -52,7 +52,7 @@ def post_webhook(request: Request, identity: Admin, project_id: str, body: Webho
 
 
 @router.put(ONE, response_model=Message, responses=failures(404, *BODY))
-@router.patch(ONE, include_in_schema=False)
+@router.patch(ONE, response_model=Message, responses=failures(404, *BODY), operation_id="patch_webhook")
 def put_webhook(request: Request, identity: Admin, webhook_id: str, body: WebhookUpdate) -> Answer:
     """Change what is given. `is_active: true` brings back an endpoint that was disabled; new events only."""
     parts = parts_of(request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 
 class StructuredAttributes(BaseModel):
@@ -46,6 +46,10 @@ class MemoryObject(BaseModel):
 
 
 class FoundMemory(MemoryObject):
+    """A hit; with `fields` in the request only the named keys, and `id`."""
+
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema.update(required=["id"]))
+
     score: float
     score_breakdown: dict[str, float]
 

@@ -10,13 +10,15 @@ from api.schemas.base import Body, Text
 from core.domain.ids import project_wire_id
 from core.domain.project import Project
 from core.domain.render import instant
-from core.domain.webhook_policy import parse_schedule
+from core.domain.webhook_policy import ALL_TYPES, parse_schedule
 from core.domain.webhooks import AttemptRecord, Delivery, Webhook
 from core.services.webhooks import Draft
 
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
-Types = Annotated[list[str], Field(max_length=32)]
-Schedule = Annotated[list[float], Field(min_length=1, max_length=20)]
+EventType = Annotated[str, Field(json_schema_extra={"enum": list(ALL_TYPES)})]
+Types = Annotated[list[EventType], Field(max_length=32)]
+Delay = Annotated[float, Field(ge=0, le=7 * 86_400, description="Seconds.")]
+Schedule = Annotated[list[Delay], Field(min_length=1, max_length=20)]
 
 
 class WebhookUpdate(Body):

@@ -8,6 +8,7 @@ from api.transport import canonical_path
 from core.domain.errors import MemlaneError
 from tests.api.doubles import PROJECT, FewParts
 from tests.api.serving import Server
+from tests.api.world import World
 
 
 @pytest.mark.parametrize(
@@ -123,3 +124,9 @@ def test_one_log_record_per_request_names_the_route_and_no_content(echo: Server,
     assert fields["route"] == "/v1/echo/{name}/"
     assert (fields["status"], fields["project_id"]) == (200, str(PROJECT))
     assert "private" not in repr(fields)
+
+
+@pytest.mark.parametrize(("path", "allowed"), [("events", "GET, OPTIONS"), ("search", "OPTIONS, POST")])
+def test_a_fixed_name_beside_memory_ids_is_no_id(api: World, path: str, allowed: str) -> None:
+    reply = api.project().send("PUT", f"/v1/memories/{path}/", {"text": "x"})
+    assert (reply.status, reply.headers["allow"]) == (405, allowed)
