@@ -85,9 +85,9 @@ class Outcome:
 def ask(pipeline: Pipeline, sources: dict[UUID, str], question: Question) -> Outcome:
     """Off-topic questions are asked at the default threshold only."""
 
-    def found(**threshold: float) -> list[str]:
-        now = datetime.now(UTC)
-        query = SearchQuery(pipeline.project, question.text, {"user_id": question.about}, now, **threshold)
+    def found(threshold: float) -> list[str]:
+        scope, now = {"user_id": question.about}, datetime.now(UTC)
+        query = SearchQuery(pipeline.project, question.text, scope, now, threshold=threshold)
         return [sources[hit.memory.id] for hit in search(pipeline.runtime, query).hits]
 
-    return Outcome(question, found(threshold=0.0) if question.facts else [], found())
+    return Outcome(question, found(0.0) if question.facts else [], found(SearchQuery.threshold))
