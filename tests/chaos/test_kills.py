@@ -174,7 +174,13 @@ def _answers(client: httpx.Client) -> bool:
         return False
 
 
-@pytest.mark.parametrize("point", ["begin", "embed", "commit", "committed", "project", "projected"])
+@pytest.mark.parametrize(
+    "point",
+    [
+        *("commit", "projected"),
+        *(pytest.param(p, marks=pytest.mark.long) for p in ("begin", "embed", "committed", "project")),
+    ],
+)
 def test_a_worker_that_dies_at_a_point_is_replaced_with_one_effect(place: Cluster, load: Load, point: str) -> None:
     worker = running_worker(place, f"at-{point}", MEMLANE_CRASH_AT=f"{point}:3")
     for number in range(12):
@@ -206,10 +212,11 @@ def _stopped(part: Part) -> bool:
         return file.read().rsplit(")", 1)[1].split()[0] == "T"
 
 
-def test_one_lane_two_workers_2000_adds_without_the_sweep_leaves_none_stuck(place: Cluster, load: Load) -> None:
+@pytest.mark.parametrize("adds", [200, pytest.param(2000, marks=pytest.mark.long)])
+def test_one_lane_and_two_workers_without_the_sweep_leave_none_stuck(place: Cluster, load: Load, adds: int) -> None:
     for name in ("one", "two"):
         running_worker(place, name, MEMLANE_SWEEP_SECONDS="0")
-    for number in range(2000):
+    for number in range(adds):
         load.add(number, lanes=1)
     load.settle()
     load.check()
