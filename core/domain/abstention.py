@@ -12,12 +12,13 @@ OFF_TOPIC = "Nothing stored is about this query; threshold 0 shows the nearest m
 @dataclass(frozen=True)
 class BestHit:
     """The strongest evidence found, each 0..1: the best fused sum, the best calibrated cosine, and the share of
-    the query's terms in the memory with the best BM25. `words`: any list found any word of the query."""
+    the query's terms in the memory with the best BM25. `foreign`: the memory with that cosine is in another language
+    than the query."""
 
     evidence: float
     dense: float
     coverage: float
-    words: bool = True
+    foreign: bool = False
 
 
 def off_topic(best: BestHit, params: RankingParams) -> bool:
@@ -26,5 +27,5 @@ def off_topic(best: BestHit, params: RankingParams) -> bool:
     A cut on the cosine alone cannot do this: the same cosine is a good match for one query and noise for another.
     Cosines between languages are lower, and words are no help there, so that meaning alone has a lower bar then.
     """
-    bar = params.convincing_dense if best.words else params.convincing_dense_alone
+    bar = params.convincing_dense_foreign if best.foreign else params.convincing_dense
     return best.evidence < params.convincing_sum and best.dense < bar and best.coverage < params.convincing_coverage

@@ -83,13 +83,13 @@ class RankingParams:
 
     # Abstention: a query is off-topic when its best hit reaches none of these (docs/ranking.md, "Abstention").
     convincing_sum: float = 0.30  # fused evidence, before stretching
-    convincing_dense: float = 0.47  # calibrated cosine: 0.84 of the built-in embedder, which ranges from 0.75 to 0.94
-    convincing_dense_alone: float = 0.31  # the same where no word of the query was found anywhere: another language
+    convincing_dense: float = 0.47  # calibrated cosine; 0.84 of the built-in embedder
+    convincing_dense_foreign: float = 0.31  # the same between two languages: 0.81
     convincing_coverage: float = 0.6  # share of the query's terms in the best BM25 hit
 
-    # Recall: candidates per list. Below 90 the lists end before the evidence does (docs/ranking.md).
-    recall_factor: int = 3
-    recall_least: int = 90
+    # Recall: candidates per list. Shorter lists end before the evidence does (docs/ranking.md, "Recall depth").
+    recall_factor: int = 6
+    recall_least: int = 120
     recall_most: int = 1500
 
 

@@ -15,6 +15,7 @@ from core.domain.recalled import Recalled
 from core.domain.temporal import NOTHING_TOLD, TimeTold
 from core.services.recall import Found
 from core.text.entities import canonical_key
+from core.text.language import language
 from core.text.query import QueryTerms, coverage
 from core.text.similar import retelling
 from core.text.told import days_told, ends_in_question
@@ -48,18 +49,24 @@ def _candidate(memory: Recalled, scores: Sequence[float | None], terms: QueryTer
     )
 
 
-def best_hit(found: Found, terms: QueryTerms, best: Ranked, scale: Scale) -> BestHit:
+def best_hit(found: Found, query: str, best: Ranked, scale: Scale) -> BestHit:
     """What abstention looks at."""
-    cosines = (score for id_, score in found.scores.get("dense", {}).items() if id_ in found.memories)
-    words = {id_: score for id_, score in found.scores.get("bm25", {}).items() if id_ in found.memories}
-    around = found.scores.get("bm25_ctx", {}).keys() & found.memories.keys()
-    named = max(words, key=lambda id_: words[id_], default=None)
+    nearest = _first(found, "dense")
+    named = _first(found, "bm25")
+    cosine = found.scores["dense"][nearest.id] if nearest else scale.low
     return BestHit(
         evidence=best.evidence,
-        dense=calibrated(max(cosines, default=scale.low), scale),
-        coverage=coverage(terms, found.memories[named].text) if named else 0.0,
-        words=bool(words or around),
+        dense=calibrated(cosine, scale),
+        coverage=coverage(query, named.text) if named else 0.0,
+        foreign=nearest is not None and language(nearest.text) != language(query),
     )
+
+
+def _first(found: Found, name: str) -> Recalled | None:
+    """The best confirmed memory of one list."""
+    scores = found.scores.get(name, {})
+    best = max((id_ for id_ in scores if id_ in found.memories), key=lambda id_: scores[id_], default=None)
+    return found.memories[best] if best is not None else None
 
 
 def by_keywords(found: Found, params: RankingParams) -> list[Ranked]:

@@ -54,9 +54,8 @@ def analyse(text: str, reference: datetime) -> QueryTerms:
     )
 
 
-def coverage(terms: QueryTerms, text: str) -> float:
-    """The share of the query's terms that a text has, 0..1; 0 for a query without terms."""
-    if not terms.terms.indices:
-        return 0.0
+def coverage(query: str, text: str) -> float:
+    """The share of a query's terms that a text has, 0..1; 0 for a query without terms."""
+    asked = bm25.query(query).indices
     there = set(bm25.document(text).indices)
-    return sum(index in there for index in terms.terms.indices) / len(terms.terms.indices)
+    return sum(index in there for index in asked) / len(asked) if asked else 0.0

@@ -171,10 +171,10 @@ def test_a_day_near_the_one_asked_for_counts_less_the_farther_it_is() -> None:
         (BestHit(evidence=0.4, dense=0.1, coverage=0.1), False),
         (BestHit(evidence=0.1, dense=0.6, coverage=0.1), False),
         (BestHit(evidence=0.1, dense=0.1, coverage=1.0), False),
-        (BestHit(evidence=0.1, dense=0.4, coverage=0.0, words=True), True),
-        (BestHit(evidence=0.1, dense=0.4, coverage=0.0, words=False), False),
+        (BestHit(evidence=0.1, dense=0.4, coverage=0.0), True),
+        (BestHit(evidence=0.1, dense=0.4, coverage=0.0, foreign=True), False),
     ],
-    ids=["nothing", "all together", "meaning alone", "words alone", "some words", "another language"],
+    ids=["nothing", "all together", "meaning alone", "words alone", "some meaning", "as much, in another language"],
 )
 def test_silence_needs_every_kind_of_evidence_to_be_weak(best: BestHit, silent: bool) -> None:
     assert off_topic(best, DEFAULT) is silent

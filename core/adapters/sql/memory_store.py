@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Connection, RowMapping, insert, text
+from sqlalchemy import Connection, insert, text
 from sqlalchemy.dialects.postgresql import insert as pg_insert
 
 from core.adapters.sql.tables import EntityLinkRow, EntityRow, HistoryRow, MemoryRow, MessageRow, RelationRow
@@ -68,7 +68,7 @@ _ADD_RELATIONS = pg_insert(RelationRow).on_conflict_do_nothing()
 _ADD_MESSAGES = pg_insert(MessageRow).on_conflict_do_nothing()
 
 
-def memory_of(row: RowMapping) -> Memory:
+def memory_of(row: Mapping[Any, Any]) -> Memory:
     """A row of `memories` as the domain's Memory."""
     return Memory(
         scope=Scope.of(dict(row)),

@@ -7,21 +7,29 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Row, Uuid, any_, cast, literal, null, select
+import orjson
+from sqlalchemy import Column, ColumnElement, Connection, Row, Text, Uuid, any_, cast, literal, null, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from core.adapters.sql.filter_sql import compile_sql
 from core.adapters.sql.memory_store import memory_of
 from core.adapters.sql.tables import MemoryRow
 from core.domain.filters import Node
-from core.domain.memory import MemoryState
+from core.domain.memory import Memory, MemoryState
 from core.domain.recalled import Recalled
 
 _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
-# the embedding is the widest column and no search result needs it
-_WITHOUT_EMBEDDING = [
-    null().label("embedding") if column.name == "embedding" else column for column in _MEMORIES.columns
-]
+_JSON = ("metadata", "entities")
+
+
+def _light(column: Column[Any]) -> ColumnElement[Any]:
+    """Of hundreds of candidates a few are shown: no embeddings, and JSON stays text until somebody reads it."""
+    if column.name == "embedding":
+        return null().label("embedding")
+    return cast(column, Text).label(column.name) if column.name in _JSON else column
+
+
+_LIGHT = [_light(column) for column in _MEMORIES.columns]
 
 
 class SqlSearchReads:
@@ -31,7 +39,7 @@ class SqlSearchReads:
     def still_there(self, project_id: UUID, where: Node, ids: Sequence[UUID]) -> list[Recalled]:
         """Those of `ids` that belong to the project and satisfy the filter now, without embeddings, in any order."""
         wanted = cast(literal(list(ids), ARRAY(Uuid)), ARRAY(Uuid))
-        statement = select(*_WITHOUT_EMBEDDING).where(
+        statement = select(*_LIGHT).where(
             _MEMORIES.c.project_id == project_id,
             _MEMORIES.c.id == any_(wanted),
             compile_sql(where),
@@ -53,5 +61,10 @@ def _recalled(row: Row[Any]) -> Recalled:
         event_date=row.event_date,
         superseded=row.state == MemoryState.SUPERSEDED,
         replaced_by=row.replaced_by,
-        memory=partial(memory_of, row._mapping),
+        memory=partial(_memory, row),
     )
+
+
+def _memory(row: Row[Any]) -> Memory:
+    parsed = {name: orjson.loads(row._mapping[name]) for name in _JSON}
+    return memory_of({**row._mapping, **parsed})
