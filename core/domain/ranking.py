@@ -25,7 +25,7 @@ class Candidate:
     """One recalled memory. List scores are raw, None or 0 where a list did not hold it.
 
     `said_by_subject`: the query names one person, and this memory is that person's. `question`: it ends in one.
-    `length` in characters. `replaced_by` is set on a superseded memory.
+    `replaced_by` is set on a superseded memory.
     """
 
     id: UUID
@@ -36,7 +36,6 @@ class Candidate:
     entity: float = 0.0
     said_by_subject: bool = False
     question: bool = False
-    length: int = 0
     told: TimeTold = field(default_factory=TimeTold)
     superseded: bool = False
     replaced_by: UUID | None = None
@@ -153,10 +152,7 @@ def _ranked(id_: UUID, parts: _Parts, evidence: float, params: RankingParams) ->
 
 def _quality(item: Candidate, params: RankingParams) -> float:
     """Factors that know nothing of the query: what kind of memory this is."""
-    filled = min(1.0, item.length / params.full_length)
-    factor = params.short_factor + (1 - params.short_factor) * filled
-    if item.question:
-        factor *= params.question_factor
+    factor = params.question_factor if item.question else 1.0
     return factor * (params.superseded_factor if item.superseded else 1.0)
 
 

@@ -28,28 +28,28 @@ class Weights:
 
 
 POINTED = Weights(
-    dense=0.14,
+    dense=0.12,
     before=0.16,
     after=0.13,
-    bm25=0.04,
-    bm25_ctx=0.29,
-    session=0.09,
+    bm25=0.05,
+    bm25_ctx=0.27,
+    session=0.10,
     entity=0.01,
     speaker=0.05,
-    temporal=0.09,
+    temporal=0.11,
 )
 # "What books …", "how many …", "which … both": the answer lies scattered over many talks, so what a memory says
-# itself counts for more, and what was said just before it for less.
+# itself counts for more, and the time at which it was said for less.
 COLLECTING = Weights(
-    dense=0.26,
-    before=0.08,
+    dense=0.18,
+    before=0.13,
     after=0.15,
-    bm25=0.03,
-    bm25_ctx=0.27,
-    session=0.09,
+    bm25=0.04,
+    bm25_ctx=0.30,
+    session=0.08,
     entity=0.02,
-    speaker=0.05,
-    temporal=0.05,
+    speaker=0.04,
+    temporal=0.06,
 )
 
 
@@ -69,11 +69,8 @@ class RankingParams:
     alone: float = 0.85
     session_best: int = 3  # how many of a session's best matches are averaged
 
-    # Quality is a factor: a question is rarely an answer, and a text of few words says little.
-    question_factor: float = 0.93
-    short_factor: float = 0.97  # of an empty text; rises to 1 at `full_length` characters
-    full_length: int = 160
-
+    # Factors that know nothing of the query.
+    question_factor: float = 0.93  # a question is rarely an answer
     superseded_factor: float = 0.75  # an older truth is worth showing, below the newer one
     repeat_factor: float = 0.5  # a memory that says what a better hit has said already
 

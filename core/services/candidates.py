@@ -42,7 +42,6 @@ def _candidate(memory: Recalled, scores: Sequence[float | None], terms: QueryTer
         entity=entity or 0.0,
         said_by_subject=speaker in terms.keys,
         question=ends_in_question(text),
-        length=len(text),
         told=_told(memory) if terms.asked.time.any else NOTHING_TOLD,
         superseded=memory.superseded,
         replaced_by=memory.replaced_by,

@@ -42,7 +42,6 @@ _candidates = st.lists(
         entity=_scores,
         said_by_subject=st.booleans(),
         question=st.booleans(),
-        length=st.integers(0, 4000),
         told=st.just(TimeTold(((date(2026, 5, 1), date(2026, 5, 2)),), date(2026, 5, 3))) | st.just(TimeTold()),
         superseded=st.booleans(),
         replaced_by=st.none() | st.integers(1, 40).map(lambda number: UUID(int=number)),
