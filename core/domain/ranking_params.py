@@ -89,5 +89,8 @@ class RankingParams:
     recall_least: int = 120
     recall_most: int = 1500
 
+    pool_factor: int = 3  # hits that repeats and decay may reorder, in top_k
+    pool_least: int = 50
+
 
 DEFAULT = RankingParams()

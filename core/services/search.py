@@ -1,4 +1,5 @@
-"""Search: analyse → embed → recall → check → fuse → (rerank). No queue, and no writes but repairs of the index."""
+"""Search: analyse → embed → recall → check → fuse → (decay) → (rerank). No queue; the only writes are repairs of the
+index, and the touches of projects with decay."""
 
 from __future__ import annotations
 
@@ -15,12 +16,13 @@ from core.domain.filter_scope import scoped
 from core.domain.filters import Node
 from core.domain.hit import Hit
 from core.domain.narrowing import Narrowing, select
+from core.domain.project import Project
 from core.domain.ranking import Ranked, Scale, fuse
 from core.domain.ranking_params import DEFAULT, RankingParams
 from core.ports.index import IndexUnavailable, SparseVector
 from core.ports.models import Matrix, ModelError
 from core.services.candidates import best_hit, by_keywords, candidates_of, repeats_last
-from core.services.listing import strict_scoping
+from core.services.fade import faded, touch
 from core.services.recall import Ask, Found, recall
 from core.services.rerank import reranked
 from core.services.runtime import Runtime
@@ -85,6 +87,7 @@ class _Run:
         self._runtime = runtime
         self._query = query
         self._params = params
+        self._decay = False
         self._stages: dict[str, float] = {}
         self._started = self._lap = time.perf_counter()
 
@@ -99,6 +102,11 @@ class _Run:
         self._note("recall")
         ranked, notice = self._ranked(found, terms)
         self._note("fuse")
+        if self._decay:
+            ranked = faded(self._runtime.database, query.project_id, ranked, found, query.now)
+            touch(self._runtime.database, query.project_id, [hit.id for hit in ranked[: query.top_k]], query.now)
+            self._note("decay")
+        ranked = ranked[: query.top_k]
         hits = [Hit(found.memories[hit.id].memory(), hit.score, hit.breakdown) for hit in ranked]
         if query.rerank and hits:
             hits, notice = reranked(self._runtime, query.text, hits)
@@ -124,7 +132,11 @@ class _Run:
         query = self._query
         selected = select(query.filters, query.narrowing, query.now.date())
         with self._runtime.database.transaction(query.project_id) as tx:
-            return scoped(selected, strict_scoping(tx, query.project_id, query.strict))
+            project: Project | None = tx.projects.project(query.project_id)
+        settings = project.settings if project else {}
+        own = settings.get("strict_scoping")
+        self._decay = bool(settings.get("decay"))
+        return scoped(selected, query.strict if own is None else bool(own))
 
     def _ask(self, where: Node, terms: QueryTerms, vector: Matrix | None) -> Ask:
         words, names = SparseVector(*terms.terms), SparseVector(*terms.names)
@@ -133,13 +145,13 @@ class _Run:
         return Ask(self._query.project_id, where, dense=vector, bm25=words, bm25_ctx=words, entity=names)
 
     def _ranked(self, found: Found, terms: QueryTerms) -> tuple[list[Ranked], str | None]:
-        """At most `top_k` above the threshold, and why there are none where that needs a word."""
+        """What is above the threshold, `_pool` at most, and why there is nothing where that needs a word."""
         query = self._query
         if query.keyword_search:
             ranked = by_keywords(found, self._params)
         else:
             scale = Scale(*self._runtime.models.embedder.calibration, found.cosine_floor)
-            ranked = fuse(candidates_of(found, terms), terms.asked, scale, self._params, 2 * query.top_k)
+            ranked = fuse(candidates_of(found, terms), terms.asked, scale, self._params, self._pool())
             if (
                 query.threshold > 0
                 and ranked
@@ -147,4 +159,8 @@ class _Run:
             ):
                 return [], OFF_TOPIC
             ranked = repeats_last(ranked, found.memories, self._params)
-        return [hit for hit in ranked if hit.score >= query.threshold][: query.top_k], None
+        return [hit for hit in ranked if hit.score >= query.threshold][: self._pool()], None
+
+    def _pool(self) -> int:
+        """Hits that are looked at for repeats and decay before `top_k` cuts."""
+        return max(self._params.pool_least, self._params.pool_factor * self._query.top_k)

@@ -200,6 +200,23 @@ def test_a_fact_told_twice_steps_back_the_second_time(new_pipeline: Callable[[],
     assert sum(content.startswith("I prefer") for content in texts[:2]) == 1
 
 
+def test_with_decay_what_is_found_is_remembered_and_comes_nearer(new_pipeline: Callable[[], Pipeline]) -> None:
+    pipeline = new_pipeline()
+    long_ago = 1_672_531_200  # 2023-01-01
+    _stored(pipeline, ["Maria plays the oboe"], timestamp=long_ago)
+    _stored(pipeline, ["Maria plays chess"], timestamp=long_ago)
+    plain = _search(pipeline, "what does Maria play?", threshold=0.0)
+    assert pipeline.count("touches") == 0
+    with pipeline.database.transaction(pipeline.project) as tx:
+        tx.projects.update_project(pipeline.project, name=None, description=None, settings={"decay": True})
+    faded = _search(pipeline, "what does Maria play?", threshold=0.0)
+    assert pipeline.count("touches") == 2
+    again = _search(pipeline, "what does Maria play?", threshold=0.0)
+    assert faded.hits[0].score < plain.hits[0].score
+    assert faded.hits[0].score < again.hits[0].score <= 1
+    assert sum(again.hits[0].breakdown.values()) == pytest.approx(again.hits[0].score)
+
+
 class _Down:
     """Any port, down: every call raises `error`."""
 

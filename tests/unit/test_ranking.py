@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.abstention import BestHit, off_topic
+from core.domain.decay import decay_factor
 from core.domain.neighbourhood import Place
 from core.domain.ranking import PARTS, Asked, Candidate, Scale, fuse
 from core.domain.ranking_params import COLLECTING, DEFAULT, POINTED, Weights
@@ -177,3 +178,24 @@ def test_a_day_near_the_one_asked_for_counts_less_the_farther_it_is() -> None:
 )
 def test_silence_needs_every_kind_of_evidence_to_be_weak(best: BestHit, silent: bool) -> None:
     assert off_topic(best, DEFAULT) is silent
+
+
+_WEEK = timedelta(days=7)
+
+
+def test_decay_is_neutral_after_a_week_without_use() -> None:
+    assert decay_factor(_NOON, _NOON - _WEEK, []) == pytest.approx(1.0)
+
+
+def test_decay_stays_in_its_range_and_falls_with_age() -> None:
+    ages = [timedelta(seconds=0), timedelta(days=1), _WEEK, timedelta(days=365), timedelta(days=36_500)]
+    factors = [decay_factor(_NOON, _NOON - age, []) for age in ages]
+    assert factors == sorted(factors, reverse=True)
+    assert all(0.3 <= factor <= 1.5 for factor in factors)
+
+
+def test_use_keeps_an_old_memory_near_and_only_twenty_uses_count() -> None:
+    old, used = _NOON - timedelta(days=400), [_NOON - timedelta(days=day) for day in range(1, 31)]
+    assert decay_factor(_NOON, old, used[:1]) > decay_factor(_NOON, old, [])
+    assert decay_factor(_NOON, old, used) == decay_factor(_NOON, old, used[:20])
+    assert decay_factor(_NOON, old, [_NOON] * 20) <= 1.5

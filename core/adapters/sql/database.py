@@ -25,6 +25,7 @@ from core.adapters.sql.projection_store import SqlProjectionStore
 from core.adapters.sql.retention_store import SqlRetentionStore
 from core.adapters.sql.scope_entity_store import SqlScopeEntityStore
 from core.adapters.sql.search_reads import SqlSearchReads
+from core.adapters.sql.touch_store import SqlTouchStore
 from core.adapters.sql.webhook_store import SqlWebhookStore
 from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
 
@@ -69,6 +70,10 @@ class SqlTransaction:
     @cached_property
     def search_reads(self) -> SqlSearchReads:
         return SqlSearchReads(self.connection)
+
+    @cached_property
+    def touches(self) -> SqlTouchStore:
+        return SqlTouchStore(self.connection)
 
     @cached_property
     def changes(self) -> SqlMemoryChanges:

@@ -254,6 +254,15 @@ class ProjectionRow(Table, table=True):
     attempts: int = 0
 
 
+class TouchRow(Table, table=True):
+    """The last times that a search returned a memory, newest first; only where the project's decay is on."""
+
+    __tablename__ = "touches"
+    project_id: UUID = Field(primary_key=True)
+    memory_id: UUID = Field(primary_key=True)
+    at: list[datetime] = Field(sa_column=Column(ARRAY(DateTime(timezone=True)), nullable=False))
+
+
 class CollectionRow(Table, table=True):
     """The index's collections: one `active`, at most one `building`; what they were embedded with."""
 
