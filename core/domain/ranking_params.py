@@ -80,9 +80,13 @@ class RankingParams:
 
     # Abstention: a query is off-topic when its best hit reaches none of these (docs/ranking.md, "Abstention").
     convincing_sum: float = 0.30  # fused evidence, before stretching
-    convincing_dense: float = 0.47  # calibrated cosine; 0.84 of the built-in embedder
-    convincing_dense_foreign: float = 0.31  # the same between two languages: 0.81
+    convincing_contrast: float = 0.375  # how far the best cosine stands out, see abstention.contrast
+    convincing_contrast_foreign: float = 0.33  # the same where query and memory are in two languages
     convincing_coverage: float = 0.6  # share of the query's terms in the best BM25 hit
+    contrast_power: float = 1.5
+    usual_of: int = 90  # nearest memories whose median cosine is the usual one; the same for every `top_k`
+    usual_most: float = 0.45  # calibrated; no usual cosine counts as higher
+    usual_alone: float = 0.15  # calibrated; assumed where there is one memory
 
     # Recall: candidates per list. Shorter lists end before the evidence does (docs/ranking.md, "Recall depth").
     recall_factor: int = 6

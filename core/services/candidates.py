@@ -6,10 +6,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from uuid import UUID
 
-from core.domain.abstention import BestHit
+from core.domain.abstention import BestHit, contrast
 from core.domain.conversation import speaker_of
 from core.domain.neighbourhood import Place
-from core.domain.ranking import PARTS, Candidate, Ranked, Scale, calibrated, saturated
+from core.domain.ranking import PARTS, Candidate, Ranked, Scale, saturated
 from core.domain.ranking_params import RankingParams
 from core.domain.recalled import Recalled
 from core.domain.temporal import NOTHING_TOLD, TimeTold
@@ -48,14 +48,14 @@ def _candidate(memory: Recalled, scores: Sequence[float | None], terms: QueryTer
     )
 
 
-def best_hit(found: Found, query: str, best: Ranked, scale: Scale) -> BestHit:
+def best_hit(found: Found, query: str, best: Ranked, scale: Scale, params: RankingParams) -> BestHit:
     """What abstention looks at."""
     nearest = _first(found, "dense")
     named = _first(found, "bm25")
-    cosine = found.scores["dense"][nearest.id] if nearest else scale.low
+    cosines = [score for id_, score in found.scores.get("dense", {}).items() if id_ in found.memories]
     return BestHit(
         evidence=best.evidence,
-        dense=calibrated(cosine, scale),
+        contrast=contrast(cosines, scale, params),
         coverage=coverage(query, named.text) if named else 0.0,
         foreign=nearest is not None and language(nearest.text) != language(query),
     )

@@ -152,12 +152,10 @@ class _Run:
         else:
             scale = Scale(*self._runtime.models.embedder.calibration, found.cosine_floor)
             ranked = fuse(candidates_of(found, terms), terms.asked, scale, self._params, self._pool())
-            if (
-                query.threshold > 0
-                and ranked
-                and off_topic(best_hit(found, query.text, ranked[0], scale), self._params)
-            ):
-                return [], OFF_TOPIC
+            if query.threshold > 0 and ranked:
+                best = best_hit(found, query.text, ranked[0], scale, self._params)
+                if off_topic(best, self._params):
+                    return [], OFF_TOPIC
             ranked = repeats_last(ranked, found.memories, self._params)
         return [hit for hit in ranked if hit.score >= query.threshold][: self._pool()], None
 

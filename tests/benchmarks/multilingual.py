@@ -83,11 +83,12 @@ class Outcome:
 
 
 def ask(pipeline: Pipeline, sources: dict[UUID, str], question: Question) -> Outcome:
-    """Off-topic questions are asked at the default threshold only."""
+    """Asks without a threshold only where the default one leaves fewer than ten: it cuts, and moves nothing."""
 
     def found(threshold: float) -> list[str]:
         scope, now = {"user_id": question.about}, datetime.now(UTC)
         query = SearchQuery(pipeline.project, question.text, scope, now, threshold=threshold)
         return [sources[hit.memory.id] for hit in search(pipeline.runtime, query).hits]
 
-    return Outcome(question, found(0.0) if question.facts else [], found(SearchQuery.threshold))
+    default = found(SearchQuery.threshold)
+    return Outcome(question, found(0.0) if question.facts and len(default) < 10 else default, default)

@@ -82,3 +82,24 @@ def test_exact_ids_and_names_come_first(outcomes: list[Outcome]) -> None:
 
 def test_a_question_in_another_language_finds_its_memory(outcomes: list[Outcome]) -> None:
     assert mean([one.recall(5) for one in _answerable(outcomes, "cross_lingual")]) >= 0.80
+
+
+def test_off_topic_questions_find_nothing_at_the_default_threshold(outcomes: list[Outcome]) -> None:
+    asked = [one for one in outcomes if one.question.kind == "off_topic"]
+    answered = [one.question.text for one in asked if one.default]
+    assert len(answered) <= 0.15 * len(asked), answered
+
+
+def test_the_default_threshold_costs_less_than_three_points_of_recall(outcomes: list[Outcome]) -> None:
+    assert _lost(_answerable(outcomes, "paraphrase", "exact_id", "name")) < 0.03
+
+
+def test_the_default_threshold_leaves_most_questions_in_another_language_their_answer(
+    outcomes: list[Outcome],
+) -> None:
+    """Nothing but the cosine tells them from off-topic ones, so that they pay more."""
+    assert _lost(_answerable(outcomes, "cross_lingual")) < 0.20
+
+
+def _lost(asked: list[Outcome]) -> float:
+    return mean([one.recall(10) - one.recall(10, one.default) for one in asked])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.domain.abstention import BestHit, off_topic
+from core.domain.abstention import BestHit, contrast, off_topic
 from core.domain.decay import decay_factor
 from core.domain.neighbourhood import Place
 from core.domain.ranking import PARTS, Asked, Candidate, Scale, fuse
@@ -167,14 +167,14 @@ def test_a_day_near_the_one_asked_for_counts_less_the_farther_it_is() -> None:
 @pytest.mark.parametrize(
     ("best", "silent"),
     [
-        (BestHit(evidence=0.1, dense=0.1, coverage=0.1), True),
-        (BestHit(evidence=0.4, dense=0.1, coverage=0.1), False),
-        (BestHit(evidence=0.1, dense=0.6, coverage=0.1), False),
-        (BestHit(evidence=0.1, dense=0.1, coverage=1.0), False),
-        (BestHit(evidence=0.1, dense=0.4, coverage=0.0), True),
-        (BestHit(evidence=0.1, dense=0.4, coverage=0.0, foreign=True), False),
+        (BestHit(evidence=0.1, contrast=0.1, coverage=0.1), True),
+        (BestHit(evidence=0.4, contrast=0.1, coverage=0.1), False),
+        (BestHit(evidence=0.1, contrast=0.6, coverage=0.1), False),
+        (BestHit(evidence=0.1, contrast=0.1, coverage=1.0), False),
+        (BestHit(evidence=0.1, contrast=0.35, coverage=0.0), True),
+        (BestHit(evidence=0.1, contrast=0.35, coverage=0.0, foreign=True), False),
     ],
-    ids=["nothing", "all together", "meaning alone", "words alone", "some meaning", "as much, in another language"],
+    ids=["nothing", "all together", "meaning alone", "words alone", "one language", "another language"],
 )
 def test_silence_needs_every_kind_of_evidence_to_be_weak(best: BestHit, silent: bool) -> None:
     assert off_topic(best, DEFAULT) is silent
@@ -199,3 +199,14 @@ def test_use_keeps_an_old_memory_near_and_only_twenty_uses_count() -> None:
     assert decay_factor(_NOON, old, used[:1]) > decay_factor(_NOON, old, [])
     assert decay_factor(_NOON, old, used) == decay_factor(_NOON, old, used[:20])
     assert decay_factor(_NOON, old, [_NOON] * 20) <= 1.5
+
+
+def test_contrast_is_what_the_best_cosine_has_above_the_others_not_its_height() -> None:
+    high_but_flat, low_but_apart = [0.84, 0.82, 0.82, 0.81], [0.82, 0.76, 0.75, 0.75]
+    assert contrast(low_but_apart, _SCALE, DEFAULT) > contrast(high_but_flat, _SCALE, DEFAULT)
+    assert contrast([], _SCALE, DEFAULT) == 0.0
+
+
+def test_memories_that_all_answer_do_not_hide_each_other() -> None:
+    assert contrast([0.90, 0.90, 0.89], _SCALE, DEFAULT) >= DEFAULT.convincing_contrast
+    assert contrast([0.90], _SCALE, DEFAULT) >= DEFAULT.convincing_contrast
