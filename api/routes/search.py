@@ -77,6 +77,7 @@ def _search(request: Request, identity: Identity, body: SearchBase, defaults: De
         rerank=bool(body.rerank),
         keyword_search=bool(body.keyword_search),
         reference_date=body.reference(),
+        as_of=body.moment(),
         strict=parts.settings.strict_scoping,
     )
     return search(parts.runtime, query)

@@ -44,6 +44,7 @@ class SearchBase(Body):
     latest_only: bool | None = Field(None, description="Leave out what was superseded.")
     include_merged: bool | None = None
     reference_date: Moment | None = Field(None, description="The now of 'last week' in the query.")
+    as_of: Moment | None = Field(None, description="What held at this earlier time, in the words of then.")
     output_format: str | None = None
 
     def narrowing(self) -> Narrowing:
@@ -54,6 +55,9 @@ class SearchBase(Body):
             latest_only=bool(self.latest_only),
             include_merged=bool(self.include_merged),
         )
+
+    def moment(self) -> datetime | None:
+        return instant_of(self.as_of)
 
     def reference(self) -> datetime | None:
         found = instant_of(self.reference_date)

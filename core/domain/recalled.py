@@ -25,4 +25,6 @@ class Recalled:
     event_date: date | None
     superseded: bool
     replaced_by: UUID | None
+    valid_to: datetime | None
+    expiration_date: date | None
     memory: Callable[[], Memory]

@@ -21,6 +21,7 @@ from core.domain.ranking import Ranked, Scale, fuse
 from core.domain.ranking_params import DEFAULT, RankingParams
 from core.ports.index import IndexUnavailable, SparseVector
 from core.ports.models import Matrix, ModelError
+from core.services.as_of import select_then, valid_then, worded_then
 from core.services.candidates import best_hit, by_keywords, candidates_of, repeats_last
 from core.services.fade import faded, touch
 from core.services.recall import Ask, Found, recall
@@ -34,7 +35,8 @@ class SearchQuery:
     """One search. `filters` as the caller sent them; `now` aware and in UTC.
 
     `threshold` 0 switches threshold and abstention off. `rerank` reorders the hits by the configured reranker.
-    `reference_date` is the now of "last week" in the query, nothing else. `strict` is the server's scope rule,
+    `reference_date` is the now of "last week" in the query, nothing else. `as_of` (aware) asks for what held at an
+    earlier time, in the words of then. `strict` is the server's scope rule,
     which the project's setting overrides.
     """
 
@@ -48,6 +50,7 @@ class SearchQuery:
     rerank: bool = False
     keyword_search: bool = False
     reference_date: datetime | None = None
+    as_of: datetime | None = None
     strict: bool = True
 
 
@@ -99,6 +102,8 @@ class _Run:
         vector = None if query.keyword_search else self._runtime.models.embedder.embed_query(query.text)
         self._note("embed")
         found = recall(self._runtime, self._ask(where, terms, vector), query.top_k, self._params)
+        if query.as_of is not None:
+            found = valid_then(found, query.as_of, show_expired=query.narrowing.show_expired)
         self._note("recall")
         ranked, notice = self._ranked(found, terms)
         self._note("fuse")
@@ -108,6 +113,8 @@ class _Run:
             self._note("decay")
         ranked = ranked[: query.top_k]
         hits = [Hit(found.memories[hit.id].memory(), hit.score, hit.breakdown) for hit in ranked]
+        if query.as_of is not None:
+            hits = worded_then(self._runtime.database, query.project_id, hits, query.as_of)
         if query.rerank and hits:
             hits, notice = reranked(self._runtime, query.text, hits)
             self._note("rerank")
@@ -130,7 +137,11 @@ class _Run:
 
     def _where(self) -> Node:
         query = self._query
-        selected = select(query.filters, query.narrowing, query.now.date())
+        today = query.now.date()
+        if query.as_of is None:
+            selected = select(query.filters, query.narrowing, today)
+        else:
+            selected = select_then(query.filters, query.narrowing, query.as_of, today)
         with self._runtime.database.transaction(query.project_id) as tx:
             project: Project | None = tx.projects.project(query.project_id)
         settings = project.settings if project else {}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import text
@@ -17,6 +18,7 @@ from core.domain.ids import new_id
 from core.domain.narrowing import Narrowing
 from core.ports.index import IndexUnavailable
 from core.ports.models import Embedder, ModelError, Reranker
+from core.services.project import project
 from core.services.search import SearchQuery, SearchResult, search
 from tests.doubles.pipeline import Pipeline, make_pipeline
 
@@ -74,6 +76,15 @@ def _stored(pipeline: Pipeline, contents: list[str], **payload: Any) -> Pipeline
 def _search(pipeline: Pipeline, query: str, user: str = "ann", **options: Any) -> SearchResult:
     asked = SearchQuery(pipeline.project, query, {"user_id": user}, datetime.now(UTC), **options)
     return search(pipeline.runtime, asked)
+
+
+_ALL_IDS = text("SELECT id FROM memories WHERE project_id = :project")
+
+
+def _requested(pipeline: Pipeline, ids: list[UUID]) -> list[UUID]:
+    with pipeline.database.transaction(pipeline.project) as tx:
+        tx.projections.request(pipeline.project, ids)
+    return ids
 
 
 def _texts(result: SearchResult) -> list[str]:
@@ -198,6 +209,33 @@ def test_a_fact_told_twice_steps_back_the_second_time(new_pipeline: Callable[[],
     twice = ["I prefer tea over coffee", "I prefer tea over coffee!", "Tea is grown in Assam", "We had tea at noon"]
     texts = _texts(_search(_stored(new_pipeline(), twice), "do I prefer tea or coffee?", threshold=0.0))
     assert sum(content.startswith("I prefer") for content in texts[:2]) == 1
+
+
+def test_as_of_shows_what_held_then_in_the_words_of_then(
+    new_pipeline: Callable[[], Pipeline],
+) -> None:
+    pipeline = new_pipeline()
+    spring, autumn = datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 10, 1, tzinfo=UTC)
+    _stored(pipeline, ["Jo lives in Lyon"], timestamp=int(spring.timestamp()))
+    _stored(pipeline, ["Jo lives in Porto"], timestamp=int(autumn.timestamp()))
+    moved = """UPDATE memories SET state = 'superseded', replaced_kind = 'changed', valid_to = :at,
+        replaced_by = (SELECT id FROM memories WHERE project_id = :project AND memory LIKE '%Porto')
+        WHERE project_id = :project AND memory LIKE '%Lyon'"""
+    reworded = "UPDATE memories SET memory = 'Jo lived in Lyon' WHERE project_id = :project AND memory LIKE '%Lyon'"
+    with pipeline.database.operations() as tx:
+        tx.connection.execute(text(moved), {"project": pipeline.project, "at": autumn})
+        tx.connection.execute(text(reworded), {"project": pipeline.project})
+        pipeline_ids = [row.id for row in tx.connection.execute(_ALL_IDS, {"project": pipeline.project})]
+    project(pipeline.runtime, pipeline.project, _requested(pipeline, pipeline_ids))
+    question = "where does Jo live?"
+
+    def then(moment: datetime) -> list[str]:
+        return _texts(_search(pipeline, question, threshold=0.0, as_of=moment))
+
+    assert then(datetime(2024, 1, 1, tzinfo=UTC)) == []
+    assert then(datetime(2024, 5, 1, tzinfo=UTC)) == ["Jo lives in Lyon"]
+    assert then(datetime(2024, 12, 1, tzinfo=UTC)) == ["Jo lives in Porto"]
+    assert _texts(_search(pipeline, question, threshold=0.0)) == ["Jo lives in Porto", "Jo lived in Lyon"]
 
 
 def test_with_decay_what_is_found_is_remembered_and_comes_nearer(new_pipeline: Callable[[], Pipeline]) -> None:

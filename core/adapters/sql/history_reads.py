@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Connection, RowMapping, text
@@ -20,6 +22,12 @@ _PAGE = text(f"""
 SELECT {_COLUMNS} FROM history h LEFT JOIN memories m ON m.id = h.memory_id AND m.project_id = h.project_id
 WHERE h.project_id = :project ORDER BY h.seq DESC OFFSET :offset LIMIT :limit
 """)
+# the last text up to then; a memory whose creation was dated back has only later entries, and the first of them holds
+_TEXTS_AT = text("""
+SELECT DISTINCT ON (memory_id) memory_id, new_memory FROM history
+WHERE project_id = :project AND memory_id = ANY(:ids) AND new_memory IS NOT NULL
+ORDER BY memory_id, created_at <= :moment DESC, CASE WHEN created_at <= :moment THEN -seq ELSE seq END
+""")
 
 
 class SqlHistoryReads:
@@ -30,6 +38,11 @@ class SqlHistoryReads:
         """Oldest first."""
         params = {"project": project_id, "id": memory_id}
         return [_entry(row) for row in self._connection.execute(_OF_MEMORY, params).mappings()]
+
+    def texts_at(self, project_id: UUID, ids: Sequence[UUID], moment: datetime) -> dict[UUID, str]:
+        """The text each memory had at that time; memories without history are absent."""
+        params = {"project": project_id, "ids": list(ids), "moment": moment}
+        return {row.memory_id: row.new_memory for row in self._connection.execute(_TEXTS_AT, params)}
 
     def count(self, project_id: UUID) -> int:
         return int(self._connection.execute(_COUNT, {"project": project_id}).scalar_one())

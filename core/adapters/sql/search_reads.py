@@ -61,6 +61,8 @@ def _recalled(row: Row[Any]) -> Recalled:
         event_date=row.event_date,
         superseded=row.state == MemoryState.SUPERSEDED,
         replaced_by=row.replaced_by,
+        valid_to=row.valid_to,
+        expiration_date=row.expiration_date,
         memory=partial(_memory, row),
     )
 
