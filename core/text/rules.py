@@ -6,6 +6,7 @@ It keeps the speaker's own words and language. Each turn is cleaned, cut into se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
@@ -24,6 +25,13 @@ from core.text.spoken import MAX_MEMORY, Said, last_question, read, speakers_of,
 
 ECHO = 0.7  # share of a sentence's content that a shown memory or the user said before, to be an echo
 SHORT_ANSWER = 6  # informative words up to which an answer needs its question
+
+
+ACTED = re.compile(
+    r"i(?:'ve| have)? (?!noted|noticed|recalled|remembered|learned|saved|stored|understood|wanted|hoped|checked)"
+    r"(?:just |already )?(?:\w{3,}ed|sent|made|bought|wrote|found|set|put|paid|got|ran) (?!you\b|that you\b|your\b)"
+    r"|我(?:已经|已|刚)?(?:帮|替|给|为)[你您](?:预?订|买|发|添加|安排|设置)"
+)
 
 
 def extract(turns: Sequence[Turn], earlier: Sequence[Turn], shown: Sequence[str]) -> list[Candidate]:
@@ -79,7 +87,8 @@ def _worth(said: Said, told: str, heard: list[frozenset[str]]) -> bool:
         return True
     folded = fold(told)
     recommends = RECOMMENDING.search(folded) or ADVICE.match(folded)
-    if SERVICE.search(folded) or (ADDRESSING.search(folded) and not recommends):
+    acted = ACTED.match(folded)  # what it has done is its own fact, for whomever it did it
+    if SERVICE.search(folded) or (ADDRESSING.search(folded) and not recommends and not acted):
         return False
     about = content(told)
     if not about or any(len(about & known) >= ECHO * len(about) for known in heard):
