@@ -184,7 +184,7 @@ def by_group(answers: Sequence[Answer], title: str, field: str, key: Callable[[A
 
 
 def threshold_table(answers: Sequence[Answer]) -> Figures:
-    columns = ["questions about what is stored", "questions", "silent", "recall@10 at threshold 0", "at the default"]
+    columns = ["kind", "questions", "silent", "recall@10 at threshold 0", "at the default"]
     figures = Figures("The default threshold", [*columns, "lost"])
     for group in dict.fromkeys(one.asked.group for one in answers):
         part = [one for one in answers if one.asked.group == group]
