@@ -19,7 +19,7 @@ _FORMATS = (
 _LINE = re.compile(r"^\s*([^:：]{1,40})[:：]\s*(.+)$")
 _ASSISTANTS = {"assistant", "ai", "bot", "agent", "system"}
 _SESSION_LENGTH = 20  # messages of one add, where the file does not say where sessions begin
-_GENERAL_QUESTIONS = ["What matters to this person?", "What is planned?", "What did they like or dislike?"]
+GENERAL_QUESTIONS = ["What matters to this person?", "What is planned?", "What did they like or dislike?"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Session:
 class Conversation:
     user_id: str
     sessions: list[Session]
-    questions: list[str] = field(default_factory=lambda: list(_GENERAL_QUESTIONS))
+    questions: list[str] = field(default_factory=lambda: list(GENERAL_QUESTIONS))
 
     @property
     def messages(self) -> int:
@@ -59,7 +59,7 @@ def read_conversation(path: Path | None) -> Conversation:
 def _from_json(data: Any) -> Conversation:
     if isinstance(data, list):
         return Conversation("demo", _cut([_message(each) for each in data]))
-    questions = [str(question) for question in data.get("questions") or _GENERAL_QUESTIONS]
+    questions = [str(question) for question in data.get("questions") or GENERAL_QUESTIONS]
     if "sessions" not in data:
         return Conversation(
             str(data.get("user_id", "demo")), _cut([_message(each) for each in data["messages"]]), questions

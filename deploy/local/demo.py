@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from deploy.local.conversation import Conversation, Session, read_conversation
+from deploy.local.conversation import GENERAL_QUESTIONS, Conversation, Session, read_conversation
 from deploy.local.failure import StackFailure
 from deploy.local.launch import Launch
 
@@ -172,6 +172,8 @@ def _ask(client: httpx.Client, conversation: Conversation, console: Console, tim
     console.rule("Searching")
     for question in conversation.questions:
         body = {"query": question, "filters": {"user_id": conversation.user_id}, "top_k": _SHOWN_HITS}
+        if question in GENERAL_QUESTIONS:
+            body["threshold"] = 0  # they suit any conversation and match none: show what is nearest
         began = time.perf_counter()
         answer = client.post("/v3/memories/search/", json=body)
         seconds = time.perf_counter() - began
