@@ -90,7 +90,7 @@ def fuse(
     params: RankingParams = DEFAULT,
     most: int | None = None,
 ) -> list[Ranked]:
-    """The `most` best (all by default), best first; equal scores by id, so that the order is the same every time."""
+    """The `most` best (all by default), best first; equal scores by cosine, then by id: one order, every time."""
     floor = calibrated(scale.cosine_floor, scale) if scale.cosine_floor is not None else 0.0
     dense = [floor if item.cosine is None else calibrated(item.cosine, scale) for item in candidates]
     words = [saturated(item.bm25_ctx, params.bm25_ctx_half) for item in candidates]
@@ -103,8 +103,13 @@ def fuse(
     ]
     evidence = {item.id: sum(parts) * _quality(item, params) for item, parts in zip(candidates, sums, strict=True)}
     evidence = _newest_truth_first(evidence, candidates)
-    order = sorted(zip(candidates, sums, strict=True), key=lambda pair: (-evidence[pair[0].id], pair[0].id))
+    order = sorted(zip(candidates, sums, strict=True), key=lambda pair: _place_in_order(pair[0], evidence))
     return [_ranked(item.id, parts, evidence[item.id], params) for item, parts in order[:most]]
+
+
+def _place_in_order(item: Candidate, evidence: Mapping[UUID, float]) -> tuple[float, float, UUID]:
+    """Between languages many cosines are below the calibrated range and count as nothing; their order still tells."""
+    return -evidence[item.id], 1.0 if item.cosine is None else -item.cosine, item.id
 
 
 class _Near(NamedTuple):

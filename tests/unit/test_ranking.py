@@ -201,6 +201,12 @@ def test_use_keeps_an_old_memory_near_and_only_twenty_uses_count() -> None:
     assert decay_factor(_NOON, old, [_NOON] * 20) <= 1.5
 
 
+def test_cosines_below_the_calibrated_range_still_order() -> None:
+    """As between languages, where the answer itself may lie there."""
+    ranked = fuse([_candidate(number, cosine=0.70 + number / 100) for number in (1, 3, 2)], _ANY, _SCALE)
+    assert [hit.id.int for hit in ranked] == [3, 2, 1]
+
+
 def test_contrast_is_what_the_best_cosine_has_above_the_others_not_its_height() -> None:
     high_but_flat, low_but_apart = [0.84, 0.82, 0.82, 0.81], [0.82, 0.76, 0.75, 0.75]
     assert contrast(low_but_apart, _SCALE, DEFAULT) > contrast(high_but_flat, _SCALE, DEFAULT)
