@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +43,13 @@ def _model() -> str | None:
     return None if os.environ.get("MEMLANE_LLM_BASE_URL") else "MEMLANE_LLM_BASE_URL does not name a chat endpoint"
 
 
+def _namespaces() -> str | None:
+    """Whether this user may make a network namespace: root on Linux, as a rule."""
+    unshare = shutil.which("unshare")
+    allowed = unshare and subprocess.run([unshare, "--net", "true"], capture_output=True, check=False).returncode == 0
+    return None if allowed else "no right to make a network namespace (unshare --net)"
+
+
 NEEDS: dict[str, Callable[[], str | None]] = {
     "rabbitmq": _rabbitmq,
     "redis": _redis,
@@ -49,6 +57,7 @@ NEEDS: dict[str, Callable[[], str | None]] = {
     "chromium": _chromium,
     "qdrant": _qdrant,
     "model": _model,
+    "namespaces": _namespaces,
 }
 
 

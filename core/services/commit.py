@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -202,6 +202,8 @@ def _supersede(tx: Any, prepared: Prepared, stored: Sequence[Memory], outcomes: 
             if old is None or old.immutable or old.id in {memory.id for memory in closed}:
                 continue
             if tx.memories.close(old.id, state.value, row.id, kind, row.created_at):
+                now_closed = replace(old, state=state, version=old.version + 1, updated_at=row.created_at)
+                tx.changes.record_update(old, now_closed, None)
                 closed.append(old)
                 outcomes.append(Outcome("superseded", old.memory, old.id))
     return closed
