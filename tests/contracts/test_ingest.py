@@ -346,4 +346,24 @@ def test_a_project_with_too_many_open_events_is_asked_to_wait_and_no_other(line:
         accept(pressed, request)
     assert refused.value.status == 429
     assert 1 <= (refused.value.retry_after or 0) <= 60
-    accept(pressed, replace(request, project_id=new_id()))
+    other = new_id()
+    accept(pressed, replace(request, project_id=other))
+    with line.database.operations() as tx:  # claims look across projects: leave nothing open
+        tx.connection.execute(text("DELETE FROM events WHERE project_id = :p"), {"p": other})
+
+
+def test_a_stopping_worker_hands_back_what_it_cannot_finish_uncounted(line: Pipeline) -> None:
+    event = line.add("I like tea")
+    worker = line.executor().worker
+    with line.database.operations() as tx:
+        lane = tx.lanes.take(worker.name, 30.0)
+    assert lane is not None
+    with line.database.transaction(line.project) as tx:
+        assert tx.events.begin(lane, event) is not None
+    with worker.holding(lane):
+        worker.working_on(lane, event)
+        assert worker.hand_back() == 1
+    row = line.event(event)
+    assert (row.state, row.crashes, row.tries) == ("accepted", 0, 0)
+    assert line.drain() == 1
+    assert line.event(event).state == "projected"

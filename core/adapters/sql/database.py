@@ -159,11 +159,6 @@ class SqlDatabase:
             yield SqlTransaction(connection)
             commit(connection)
 
-    def forget_connections(self) -> None:
-        """After a lost server: no pooled connection is trusted any more."""
-        self._app.dispose()
-        self._ops.dispose()
-
     def close(self) -> None:
         self._app.dispose()
         self._ops.dispose()

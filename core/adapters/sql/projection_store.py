@@ -48,7 +48,6 @@ _PENDING = text("""
 SELECT project_id, memory_id FROM projections
 WHERE requested_at <= now() - :older * interval '1 s' ORDER BY requested_at LIMIT :limit
 """)
-_MISSED = text("UPDATE projections SET attempts = attempts + 1 WHERE project_id = :project AND memory_id = ANY(:ids)")
 
 
 class SqlProjectionStore:
@@ -87,9 +86,6 @@ class SqlProjectionStore:
         """The index shows these memories; returns how many webhook deliveries became due with that."""
         params = {"project": project_id, "ids": list(memory_ids)}
         return int(self._connection.execute(_DONE, params).scalar_one())
-
-    def missed(self, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
-        self._connection.execute(_MISSED, {"project": project_id, "ids": list(memory_ids)})
 
     def pending(self, older_than: float, limit: int) -> list[tuple[UUID, UUID]]:
         """(project, memory) of the oldest requests, of all projects (operations role)."""

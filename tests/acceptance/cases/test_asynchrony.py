@@ -1,4 +1,4 @@
-"""C14, C17, C19–C21: what a client sees of the asynchronous life of an add. C15, C16, C22 stand in tests/chaos
+"""C09, C14, C18–C21: what a client sees of the asynchronous life of an add. C15–C17 stand in tests/chaos
 and tests/contracts/test_ingest.py, where processes and the index can be made to fail."""
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def test_c14_the_event_is_always_found_and_success_means_searchable(field: Field
         assert ids <= found
 
 
-def test_c17_a_text_that_the_embedder_cannot_take_is_told(with_model: Field, model_stack: ModelStack) -> None:
-    """The model answers two memories; the embedder is the built-in one, which takes both: nothing is hidden."""
+def test_every_candidate_of_the_model_has_an_outcome(with_model: Field, model_stack: ModelStack) -> None:
+    """Two answered, two told; for a text that the embedder refuses (C17) see tests/contracts/test_ingest.py."""
     model_stack.model.chat.script(memories("User is allergic to penicillin", "User skis"))
     event = with_model.add("I'm allergic to penicillin. I ski.")
     told = [outcome["outcome"] for outcome in event["outcomes"]]
