@@ -30,7 +30,7 @@ LINKS = (
     Link("remove_entity", ("get_event",), _EVENT),
     Link("get_events", ("get_event", "post_retry"), {"event_id": "$response.body#/results/0/id"}),
     Link("get_event", ("get_memory",), _MEMORY),
-    Link("get_memories", ("get_memory", "get_history", "put_memory", "remove_memory"), _MEMORY),
+    Link("get_memories", ("get_memory", "get_history", "put_memory", "post_revert", "remove_memory"), _MEMORY),
     Link("search_memories", ("get_memory", "put_memory", "remove_memory"), _MEMORY),
     Link("get_entities", ("get_entity", "get_memories_of_entity", "remove_entity"), _ENTITY),
     Link("ping", ("get_project", "patch_project"), _OWN),

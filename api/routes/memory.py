@@ -1,4 +1,4 @@
-"""One memory: get, update, delete, history."""
+"""One memory: get, update, revert, delete, history."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from api.path_parameters import MemoryId
 from api.render import history_object, memory_object
 from api.routing import ApiRoute
 from api.schemas.answers import MemoryObject
-from api.schemas.memories import Update
+from api.schemas.memories import Revert, Update
 from core.domain.errors import MemlaneError
 from core.services.change import Target, memory_id
 from core.services.delete_memory import delete_memory
 from core.services.read_memory import list_history, read_history, read_memory
+from core.services.revert_memory import revert_memory
 from core.services.update_memory import update_memory
 
 router = APIRouter(route_class=ApiRoute, tags=["memories"])
@@ -68,6 +69,16 @@ def put_memory(request: Request, identity: Writer, id: MemoryId, body: Update, i
     """Change text, metadata, time or expiration. Searchable when this answers."""
     target = Target(identity.project_id, memory_id(id), expected_version(if_match))
     memory = update_memory(parts_of(request).runtime, target, body.change())
+    return Answer(memory_object(memory), headers=etag(memory))
+
+
+@router.post(
+    "/v1/memories/{id:memoryid}/revert/", response_model=MemoryObject, responses=failures(404, 409, 412, *BODY)
+)
+def post_revert(request: Request, identity: Writer, id: MemoryId, body: Revert, if_match: IfMatch = None) -> Answer:
+    """Give a memory the content of one of its earlier versions, as a new version. Searchable when this answers."""
+    target = Target(identity.project_id, memory_id(id), expected_version(if_match))
+    memory = revert_memory(parts_of(request).runtime, target, body.version)
     return Answer(memory_object(memory), headers=etag(memory))
 
 

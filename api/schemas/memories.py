@@ -43,6 +43,10 @@ class Update(Body):
         )
 
 
+class Revert(Body):
+    version: int = Field(ge=1, le=2**31 - 1, description="As `version` of the memory and of its history has it.")
+
+
 def instant_of(value: float | str | None) -> datetime | None:
     """An aware time in UTC; naive times are read as UTC."""
     if value is None:

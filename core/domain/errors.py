@@ -93,6 +93,7 @@ _ENTRIES = (
     # missing
     Entry("not_found", "missing", 404, "Not found.", key="detail"),
     Entry("memory_not_found", "missing", 404, "Memory not found!"),
+    Entry("version_not_found", "missing", 404, "The memory has no such version."),
     Entry("erasure_not_found", "missing", 404, "Erasure not found", key="detail"),
     Entry("webhook_not_found", "missing", 404, "Webhook not found"),
     Entry("delivery_not_found", "missing", 404, "Delivery not found", key="detail"),

@@ -84,13 +84,17 @@ def _require_all(wanted: Sequence[UUID], found: set[UUID]) -> None:
 
 
 def _vectors(runtime: Runtime, before: Mapping[UUID, Memory], items: Sequence[Item]) -> dict[int, bytes]:
-    """Item number → the new text's embedding, for the items whose text changes."""
+    """Item number → the text's embedding, for the items that name a text; see `update_memory`."""
     texts: dict[int, str] = {}
+    vectors: dict[int, bytes] = {}
     for number, item in enumerate(items):
         memory = before[item.memory_id]
-        if item.change.text is not None and canonical(item.change.text) != memory.memory:
+        if item.change.text is None:
+            continue
+        if canonical(item.change.text) == memory.memory and memory.embedding is not None:
+            vectors[number] = memory.embedding
+        else:
             texts[number] = embedding_text(replace(memory, memory=canonical(item.change.text)))
-    vectors: dict[int, bytes] = {}
     for number, vector in zip(texts, embed_all(runtime.models.embedder, list(texts.values())), strict=True):
         with _naming(number):
             if isinstance(vector, ModelError):

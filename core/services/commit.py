@@ -202,8 +202,13 @@ def _supersede(tx: Any, prepared: Prepared, stored: Sequence[Memory], outcomes: 
             if old is None or old.immutable or old.id in {memory.id for memory in closed}:
                 continue
             if tx.memories.close(old.id, state.value, row.id, kind, row.created_at):
-                now_closed = replace(old, state=state, version=old.version + 1, updated_at=row.created_at)
-                tx.changes.record_update(old, now_closed, None)
+                tx.changes.record_update(old, _closed(old, row, state, kind), None)
                 closed.append(old)
                 outcomes.append(Outcome("superseded", old.memory, old.id))
     return closed
+
+
+def _closed(old: Memory, by: Memory, state: MemoryState, kind: str | None) -> Memory:
+    """The row as `close` has left it."""
+    closed = replace(old, state=state, replaced_by=by.id, replaced_kind=kind, valid_to=by.created_at)
+    return replace(closed, version=old.version + 1, updated_at=by.created_at)

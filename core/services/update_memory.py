@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import Enum
@@ -85,6 +86,17 @@ def change_in(
     old = locked(tx, target)
     refuse_immutable(old)
     new = _changed(runtime, old, change, vector)
+    source = [{"role": "user", "content": change.text}] if change.text is not None else None
+    return store_change(runtime, tx, old, new, source)
+
+
+def store_change(
+    runtime: Runtime, tx: Any, old: Memory, new: Memory, source: Sequence[dict[str, Any]] | None
+) -> tuple[Memory, list[UUID]]:
+    """Write the locked row `old` as `new`, unless nothing but version and time differ.
+
+    Returns the row as it now stands, and the memories to project after the commit. Raises `duplicate_memory`.
+    """
     if new == replace(old, version=new.version, updated_at=new.updated_at):
         return old, []
     if new.state is MemoryState.ACTIVE:
@@ -93,7 +105,6 @@ def change_in(
     if new.memory != old.memory:
         tx.changes.unlink(new.project_id, [new.id])
         tx.memories.link([new])
-    source = [{"role": "user", "content": change.text}] if change.text is not None else None
     tx.changes.record_update(old, new, source)
     waiting = affected(tx, new.project_id, [new])
     tx.projections.request(new.project_id, waiting)
@@ -101,12 +112,19 @@ def change_in(
 
 
 def _vector(runtime: Runtime, before: Memory, change: Change) -> bytes | None:
-    """The new text's embedding, before any row is locked; None where the text stays."""
+    """The text's embedding, before any row is locked; None where the change is not about the text.
+
+    Also of a text that is there already: another writer may have replaced it by the time the row is locked.
+    """
     if change.text is None:
         return None
-    text = canonical(change.text)
-    if text == before.memory:
-        return None
+    return vector_for(runtime, before, canonical(change.text))
+
+
+def vector_for(runtime: Runtime, before: Memory, text: str) -> bytes:
+    """The embedding of a memory with another text, or the one it has where the text is its own."""
+    if text == before.memory and before.embedding is not None:
+        return before.embedding
     return embedded(runtime, replace(before, memory=text))
 
 
@@ -132,12 +150,12 @@ def _changed(runtime: Runtime, old: Memory, change: Change, vector: bytes | None
         new.created_at = change.created_at
     if not isinstance(change.expiration_date, Keep):
         new.expiration_date = change.expiration_date
-        if old.state is MemoryState.EXPIRED and not _expired(runtime, new):
+        if old.state is MemoryState.EXPIRED and not expired(runtime, new):
             new.state = MemoryState.ACTIVE
     return new
 
 
-def _expired(runtime: Runtime, memory: Memory) -> bool:
+def expired(runtime: Runtime, memory: Memory) -> bool:
     return memory.expiration_date is not None and memory.expiration_date < runtime.clock.now().date()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+import orjson
 from sqlalchemy import ColumnElement, Connection, Select, func, insert, literal, select, text, update
 from sqlalchemy.dialects.postgresql import insert as pg_insert
 
@@ -28,6 +29,10 @@ WITH RECURSIVE chain AS (
   SELECT m.id FROM memories m JOIN chain c ON m.replaced_by = c.id
   WHERE m.project_id = :project AND m.state <> 'deleted'
 ) SELECT id FROM chain WHERE id <> :id ORDER BY id
+""")
+_KEEP_EARLIER = text("""
+UPDATE history SET snapshot = CAST(:snapshot AS jsonb)
+WHERE project_id = :project AND memory_id = :id AND version = :version AND event <> 'DELETE' AND snapshot IS NULL
 """)
 _UNLINK = text("DELETE FROM entity_links WHERE project_id = :project AND memory_id = ANY(:ids)")
 _UNRELATE = text("DELETE FROM relations WHERE project_id = :project AND memory_id = ANY(:ids)")
@@ -80,6 +85,10 @@ class SqlMemoryChanges:
         self._connection.execute(_UNRELATE, params)
 
     def record_update(self, old: Memory, new: Memory, source: Sequence[dict[str, Any]] | None) -> None:
+        """The history row of a change. The one before gets its snapshot now, if it was written without: that of
+        an added memory is worth its space only once there is another version to come back from."""
+        earlier = {"project": old.project_id, "id": old.id, "version": old.version}
+        self._connection.execute(_KEEP_EARLIER, earlier | {"snapshot": orjson.dumps(snapshot_of(old)).decode()})
         values = {
             "project_id": new.project_id,
             "memory_id": new.id,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -207,8 +208,43 @@ class SqlMemoryStore:
         self._connection.execute(_FORGET_MESSAGES, params)
 
 
+_KEPT = (
+    "memory",
+    "hash",
+    "metadata",
+    "categories",
+    "entities",
+    "event_date",
+    "expiration_date",
+    "immutable",
+    "state",
+    "valid_to",
+    "replaced_by",
+    "replaced_kind",
+    "created_at",
+    "updated_at",
+)
+
+
 def snapshot_of(memory: Memory) -> dict[str, Any]:
     """The fields that history keeps of a version, as JSON values."""
-    fields = ("memory", "categories", "event_date", "expiration_date", "immutable", "created_at", "updated_at")
-    raw = {name: getattr(memory, name) for name in fields} | {"metadata": memory.metadata, "hash": memory.hash}
-    return orjson.loads(orjson.dumps(raw))  # type: ignore[no-any-return]
+    return orjson.loads(orjson.dumps({name: getattr(memory, name) for name in _KEPT}))  # type: ignore[no-any-return]
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "entities": lambda value: [Entity(**entity) for entity in value],
+    "event_date": date.fromisoformat,
+    "expiration_date": date.fromisoformat,
+    "state": MemoryState,
+    "valid_to": datetime.fromisoformat,
+    "replaced_by": UUID,
+    "created_at": datetime.fromisoformat,
+}
+_OF_NOW = ("immutable", "updated_at")  # an earlier version does not bring these back
+
+
+def as_it_was(memory: Memory, snapshot: Mapping[str, Any]) -> Memory:
+    """The memory with what `snapshot_of` has kept of an earlier version; what it lacks stays as it is."""
+    kept = {name: value for name, value in snapshot.items() if name in _KEPT and name not in _OF_NOW}
+    read = {name: value if value is None or name not in _READ else _READ[name](value) for name, value in kept.items()}
+    return replace(memory, **read)
