@@ -7,7 +7,6 @@ operations role (claims, sweeps, heartbeats, key lookup), which sees every proje
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -44,8 +43,9 @@ class LaneRef:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A taken lease, and the open events to be worked under it, in sequence."""
+class DueEvent:
+    """An open event of a held lane, to be worked on now; `crashes` = workers lost with it so far."""
 
-    lane: LaneRef
-    event_ids: Sequence[UUID]
+    id: UUID
+    state: str
+    crashes: int = 0

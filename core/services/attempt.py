@@ -13,7 +13,7 @@ from uuid import UUID
 
 from core.domain.errors import MemlaneError
 from core.domain.work import Done, EventWork, Fail, HandBack, Retry, Superseded, Verdict
-from core.ports.database import DatabaseUnavailable, LaneRef, TransactionConflict, UniqueViolation
+from core.ports.database import DatabaseUnavailable, DueEvent, LaneRef, TransactionConflict, UniqueViolation
 from core.ports.index import IndexUnavailable
 from core.ports.models import BreakerOpen, ModelError
 from core.services.backoff import retry_delay
@@ -32,12 +32,20 @@ class Executor:
     worker: Worker
     handlers: Mapping[str, Handler]
 
-    def attempt(self, lane: LaneRef, event_id: UUID) -> Verdict:
-        """Work on a due event and store what came of it. Raises DatabaseUnavailable when that is impossible."""
+    def attempt(self, lane: LaneRef, event: DueEvent) -> Verdict:
+        """Work on a due event and store what came of it. Raises DatabaseUnavailable when that is impossible.
+
+        The gate is passed before the event begins and left when its verdict is stored: while a suspect runs
+        alone, no other event of the process counts as begun, and none can be taken along.
+        """
+        with self.worker.gate.passing(alone=event.crashes > 0):
+            if self.worker.stopping.is_set():
+                return HandBack()
+            return self._attempt(lane, event.id)
+
+    def _attempt(self, lane: LaneRef, event_id: UUID) -> Verdict:
         started = time.monotonic()
         runtime = self.worker.runtime
-        if self.worker.stopping.is_set():
-            return HandBack()
         with runtime.database.transaction(lane.project_id) as tx:
             work = tx.events.begin(lane, event_id)
         if work is None:
@@ -52,9 +60,7 @@ class Executor:
     def _judge(self, lane: LaneRef, work: EventWork) -> Verdict:
         if work.crashes >= self.worker.runtime.limits.max_crashes:
             return Fail(MemlaneError("worker_lost").as_dict())
-        handler = self.handlers[work.event_type]
-        with self.worker.gate.passing(alone=work.crashes > 0):
-            return self._run(handler, lane, work)
+        return self._run(self.handlers[work.event_type], lane, work)
 
     def _run(self, handler: Handler, lane: LaneRef, work: EventWork) -> Verdict:
         for _ in range(_CONFLICT_TRIES):

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from core.domain.events import EventState
 from core.domain.work import Done, HandBack, Retry, Superseded
-from core.ports.database import LaneRef, TransactionConflict
+from core.ports.database import DueEvent, LaneRef, TransactionConflict
 from core.ports.index import IndexUnavailable
 from core.services.attempt import Executor
 from core.services.backoff import retry_delay
@@ -36,7 +36,7 @@ def drain(executor: Executor) -> int:
     return worked
 
 
-def _take(executor: Executor) -> tuple[LaneRef | None, list[tuple[UUID, str]]]:
+def _take(executor: Executor) -> tuple[LaneRef | None, list[DueEvent]]:
     """A lane to work on, and its due events."""
     runtime = executor.worker.runtime
     with runtime.database.operations() as tx:
@@ -54,7 +54,7 @@ class _Turn:
     oldest: float = 0.0
     worked: int = 0
 
-    def run(self, due: list[tuple[UUID, str]]) -> int:
+    def run(self, due: list[DueEvent]) -> int:
         runtime = self.executor.worker.runtime
         limit = runtime.limits.turn_events
         while True:
@@ -68,13 +68,13 @@ class _Turn:
                     runtime.queue.wake("ingest", f"{self.lane.project_id}:{self.lane.lane_key}")
                 return self.worked
 
-    def _work(self, due: Sequence[tuple[UUID, str]]) -> bool:
+    def _work(self, due: Sequence[DueEvent]) -> bool:
         """False: stop here and let the lane go (superseded, stopping)."""
-        for event_id, state in due:
-            if state == EventState.COMMITTED:
-                self._committed(self._recovered(event_id))
+        for event in due:
+            if event.state == EventState.COMMITTED:
+                self._committed(self._recovered(event.id))
                 continue
-            verdict = self.executor.attempt(self.lane, event_id)
+            verdict = self.executor.attempt(self.lane, event)
             self.worked += 1
             if isinstance(verdict, Done):
                 self._committed(verdict)

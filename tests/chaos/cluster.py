@@ -23,6 +23,7 @@ from deploy.local.postgres_server import running_postgres
 from deploy.local.valkey import Valkey
 from deploy.migrations.run import upgrade
 from tests.conftest import short_home
+from tests.contracts.index_places import quick_folder
 from tests.doubles.model_server import ModelServer
 
 START_SECONDS = 60.0
@@ -94,12 +95,16 @@ class Cluster:
         return made
 
     def worker(self, name: str = "w1", **environment: str) -> Part:
+        made = self.worker_part(name, **environment)
+        made.start()
+        return made
+
+    def worker_part(self, name: str, **environment: str) -> Part:
+        """A worker that is not started yet."""
         options = ["--pool", "threads", "--concurrency", "4", "--queues", "ingest", "--hostname", f"{name}@%h"]
         quiet = ["--without-gossip", "--without-mingle", "--loglevel", "warning"]
         command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", *options, *quiet]
-        made = self.part(name, command, **environment)
-        made.start()
-        return made
+        return self.part(name, command, **environment)
 
     def api(self, port: int) -> Part:
         made = self.part("api", [sys.executable, "-m", "deploy.cli.main", "api", "--port", str(port)])
@@ -129,8 +134,12 @@ def cluster(**settings: str) -> Iterator[Cluster]:
     """A fresh cluster in a temporary home; everything is gone when the block ends."""
     home = short_home()
     try:
-        with running_postgres(home, durable=False) as postgres, ModelServer(dims=16) as models:
-            running = _start(home, postgres, models, settings)
+        with (
+            running_postgres(home, durable=False) as postgres,
+            ModelServer(dims=16) as models,
+            quick_folder() as index,
+        ):
+            running = _start(home, index, postgres, models, settings)
             try:
                 yield running
             finally:
@@ -140,7 +149,7 @@ def cluster(**settings: str) -> Iterator[Cluster]:
         rmtree(home, ignore_errors=True)
 
 
-def _start(home: Path, postgres: Postgres, models: ModelServer, settings: Mapping[str, str]) -> Cluster:
+def _start(home: Path, index: Path, postgres: Postgres, models: ModelServer, settings: Mapping[str, str]) -> Cluster:
     url = postgres.create_database("chaos")
     upgrade(url)
     valkey = Valkey(home, free_port(), secrets.token_hex(8))
@@ -164,13 +173,13 @@ def _start(home: Path, postgres: Postgres, models: ModelServer, settings: Mappin
         "-m",
         "deploy.local.endpoint",
         "--path",
-        str(home / "index"),
+        str(index / "data"),
         "--port",
         str(port),
     ]
-    index = Part("endpoint", index_command, environment, home / "endpoint.log")
+    endpoint = Part("endpoint", index_command, environment, home / "endpoint.log")
     broker.start()
-    index.start()
-    made = Cluster(home, url, environment, SqlDatabase(url, PoolOptions(size=24)), models, broker, index)
+    endpoint.start()
+    made = Cluster(home, url, environment, SqlDatabase(url, PoolOptions(size=24)), models, broker, endpoint)
     wait_until(valkey.ready, "Valkey answers")
     return made

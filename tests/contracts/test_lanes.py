@@ -61,7 +61,7 @@ def take(db: SqlDatabase, owner: str = "w1", lease: float = LEASE) -> LaneRef | 
 
 def due(db: SqlDatabase, lane: LaneRef) -> list[UUID]:
     with db.transaction(lane.project_id) as tx:
-        return [id_ for id_, _ in tx.lanes.due(lane, 16)]
+        return [event.id for event in tx.lanes.due(lane, 16)]
 
 
 def begin(tx: SqlTransaction, lane: LaneRef, event: UUID) -> bool:

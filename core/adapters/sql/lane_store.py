@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from sqlalchemy import Connection, text
 
-from core.ports.database import LaneRef
+from core.ports.database import DueEvent, LaneRef
 
 _OPEN = "('accepted', 'claimed', 'retrying', 'committed')"
 
@@ -69,7 +67,7 @@ DELETE FROM leases l WHERE project_id = :project AND lane_key = :lane AND fence 
     WHERE head.due_at <= clock_timestamp()))
 """)
 _DUE_HEADS = text(f"""
-SELECT e.id, e.state FROM events e
+SELECT e.id, e.state, e.crashes FROM events e
 WHERE e.project_id = :project AND e.lane_key = :lane AND e.state IN {_OPEN}
   AND NOT EXISTS (SELECT FROM events f WHERE f.project_id = e.project_id AND f.lane_key = e.lane_key
                   AND f.seq <= e.seq AND f.state IN {_OPEN} AND f.due_at > clock_timestamp())
@@ -98,10 +96,10 @@ class SqlLaneStore:
                 return LaneRef(row.project_id, row.lane_key, taken.fence)
         return None
 
-    def due(self, lane: LaneRef, limit: int) -> list[tuple[UUID, str]]:
-        """(id, state) of the lane's open events in sequence, up to the first that is not due yet."""
+    def due(self, lane: LaneRef, limit: int) -> list[DueEvent]:
+        """The lane's open events in sequence, up to the first that is not due yet."""
         params = {"project": lane.project_id, "lane": lane.lane_key, "limit": limit}
-        return [(row.id, row.state) for row in self._connection.execute(_DUE_HEADS, params)]
+        return [DueEvent(row.id, row.state, row.crashes) for row in self._connection.execute(_DUE_HEADS, params)]
 
     def holds(self, lane: LaneRef) -> bool:
         """Fence check; the lease row stays share-locked, so a takeover waits for this transaction."""

@@ -1,0 +1,64 @@
+"""One event that kills every worker process that touches it, among many that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from core.domain.scope import Scope
+from core.services.accept import Request, accept
+from tests.chaos.bare import BareWorker
+from tests.chaos.check import assert_lane_order
+from tests.chaos.cluster import Cluster, Part, cluster
+from tests.chaos.test_kills import Load
+from tests.doubles.poison import POISON
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.chaos
+
+MAX_CRASHES = 3
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Cluster]:
+    settings = {"MEMLANE_MODELS": "tests.doubles.poison:models", "MEMLANE_MAX_CRASHES": str(MAX_CRASHES)}
+    with cluster(MEMLANE_LEASE_SECONDS="1.5", MEMLANE_SWEEP_SECONDS="0.2", **settings) as running:
+        yield running
+
+
+@pytest.fixture
+def load(place: Cluster) -> Iterator[Load]:
+    made = Load(place)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(("good", "kind"), [(40, "bare"), pytest.param(300, "celery", marks=pytest.mark.long)])
+def test_poison_ends_as_worker_lost_and_takes_nobody_along(place: Cluster, load: Load, good: int, kind: str) -> None:
+    for number in range(good // 2):
+        load.add(number, lanes=10)
+    payload = {"messages": [{"role": "user", "content": f"This is {POISON}"}], "infer": False}
+    poison = accept(load.runtime, Request(load.pipeline.project, Scope(user_id="user-3"), payload)).event_id
+    for number in range(good // 2, good):
+        load.add(number, lanes=10)
+    worker = place.worker_part("taster") if kind == "celery" else BareWorker(place.environment)
+    starts = _restarted_until_done(worker, load)
+    error = load.pipeline.event(poison).error
+    assert (load.pipeline.event(poison).state, error["code"]) == ("failed", "worker_lost")
+    assert 2 <= starts <= 1 + MAX_CRASHES
+    load.check()
+    for lane in range(10):
+        assert_lane_order(place.database, load.pipeline.project, Scope(user_id=f"user-{lane}").key)
+    worker.kill()
+
+
+def _restarted_until_done(worker: Part | BareWorker, load: Load) -> int:
+    """Start the worker again whenever it has died, as a supervisor does; returns how often it was started."""
+    starts = 0
+    while load.open_events():
+        worker.start()
+        starts += 1
+        assert starts < 20, "the worker dies for ever"
+        wait_until(lambda: not worker.running or not load.open_events(), 120, what="the worker dies or is done")
+    return starts
