@@ -14,11 +14,14 @@ from rich.progress import Progress
 
 from deploy.bench import ack as ack_bench
 from deploy.bench import drain as drain_bench
+from deploy.bench import extract as extract_bench
 from deploy.bench import locomo as locomo_bench
 from deploy.bench import locomo_peer
 from deploy.bench import search_speed as search_bench
-from deploy.bench.client import Memlane
+from deploy.bench.client import BenchError, Memlane
 from deploy.bench.console import errors, progress, tell, told_errors, typed_command
+from deploy.bench.extract_cases import read_cases
+from deploy.bench.extractors import Endpoint, by_model, by_rules
 from deploy.bench.locomo_data import read_conversations
 from deploy.bench.locomo_load import Progress as Loading
 from deploy.bench.open_loop import Schedule
@@ -150,6 +153,47 @@ def search(
         times = {"idle": run.idle, "draining": run.draining}
         details = {name: [answer.total_ms for answer in one.answers] for name, one in times.items()}
         tell(search_bench.report(run, typed_command()), markdown, json, details)
+
+
+@app.command()
+def extract(
+    model: Annotated[str | None, typer.Option(help="Chat model to ask.", envvar="MEMLANE_LLM_MODEL")] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(help="Its OpenAI-compatible endpoint.", envvar=["MEMLANE_LLM_BASE_URL", "OPENAI_BASE_URL"]),
+    ] = None,
+    api_key: Annotated[
+        str | None, typer.Option(help="Key of that endpoint.", envvar=["MEMLANE_LLM_API_KEY", "OPENAI_API_KEY"])
+    ] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="The built-in rules instead of a model.")] = False,
+    only: Annotated[str, typer.Option(help="Only cases whose name begins so: zh, en-date.")] = "",
+    timeout: Annotated[float, typer.Option(min=1, max=3600, help="Deadline of one call, seconds.")] = 60.0,
+    max_tokens: Annotated[int, typer.Option(min=16, max=65_536, help="Longest answer.")] = 4_096,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Also write the report to this file, as Markdown.")
+    ] = None,
+    markdown: Markdown = False,
+    json: Json = None,
+) -> None:
+    """How well a chat model extracts: hand-written cases in six languages through the product's own pipeline."""
+    with told_errors():
+        cases = read_cases(only=only)
+        if not cases:
+            raise BenchError(f"no case begins with {only!r}")
+        if not rules and model is None:
+            raise BenchError("--model names the chat model to ask (or --rules for the built-in rules)")
+        endpoint = Endpoint(model or "", base_url, api_key, timeout, max_tokens)
+        with by_rules() if rules else by_model(endpoint) as (name, extractor, counting):
+            whole = extract_bench.run(name, extractor, counting, cases, _told_case)
+        report = extract_bench.report(whole, typed_command())
+        tell(report, markdown, json, extract_bench.details(whole))
+        if out is not None:
+            out.write_text(report.markdown(), encoding="utf-8")
+
+
+def _told_case(one: extract_bench.CaseRun) -> None:
+    found = f"{one.judged.found}/{len(one.case.facts)} facts, {len(one.judged.stored)} stored"
+    errors.print(f"{one.case.name}: {found}, {one.seconds:.1f} s, {one.ended}", highlight=False)
 
 
 def _locomo_bars(bars: Progress, plan: locomo_bench.Plan) -> tuple[Loading, Callable[[int], None]]:

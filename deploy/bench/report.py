@@ -14,6 +14,7 @@ from rich.table import Table
 from deploy.bench.machine import describe_machine, describe_versions
 
 Cell = str | int | float | None
+_WORDS = 24  # characters; a column with a longer text holds words, not figures
 
 
 @dataclass
@@ -42,7 +43,8 @@ class Report:
         for figures in self.tables:
             table = Table(title=figures.title, title_justify="left")
             for number, column in enumerate(figures.columns):
-                table.add_column(column, justify="left" if number == 0 else "right")
+                words = any(len(show(row[number])) > _WORDS for row in figures.rows)
+                table.add_column(column, justify="left" if number == 0 or words else "right")
             for row in figures.rows:
                 table.add_row(*[show(cell) for cell in row])
             console.print(table)
@@ -54,7 +56,7 @@ class Report:
         parts = [f"## {self.name}\n", f"```sh\n{self.command}\n```\n"]
         for figures in self.tables:
             head = "| " + " | ".join(figures.columns) + " |\n|" + "---|" * len(figures.columns)
-            rows = ["| " + " | ".join(show(cell) for cell in row) + " |" for row in figures.rows]
+            rows = ["| " + " | ".join(show(cell).replace("|", "\\|") for cell in row) + " |" for row in figures.rows]
             parts.append("\n".join([f"**{figures.title}**\n", head, *rows]) + "\n")
         parts.append("\n".join(f"- {line}" for line in self._circumstances()) + "\n")
         return "\n".join(parts)

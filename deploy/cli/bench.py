@@ -8,7 +8,7 @@ PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_optio
 
 
 def bench(context: typer.Context) -> None:
-    """Measure a running Memlane, or a temporary local stack: locomo, ack, drain, search."""
+    """Measure a running Memlane, or a temporary local stack: locomo, ack, drain, search; or a chat model: extract."""
     from deploy.bench.cli import app
 
     app(args=context.args, prog_name="memlane bench")

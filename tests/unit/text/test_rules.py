@@ -166,3 +166,10 @@ def test_what_a_picture_shows_is_kept() -> None:
 def test_sources_are_the_turns_that_were_used() -> None:
     found = extract(turns(("user", "Hi!"), ("user", "I ski."), ("assistant", "Nice."), ("user", "I swim.")), [], [])
     assert [candidate.source_turns for candidate in found] == [(1,), (3,)]
+
+
+@pytest.mark.parametrize(
+    "closing", ["没事了，谢谢！", "没什么了。", "没别的事了", "就这样吧，再见！", "就这些了，谢谢你", "先这样吧。"]
+)
+def test_a_chinese_closing_is_no_answer_to_an_offer(closing: str) -> None:
+    assert texts(("user", "你好！"), ("assistant", "你好，有什么可以帮你？"), ("user", closing)) == []
