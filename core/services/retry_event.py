@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import replace
 from uuid import UUID
 
 from core.domain.errors import MemlaneError
+from core.domain.event_overview import EventSummary, Narrowed
 from core.domain.events import EventRecord
+from core.ports.database import Database
+from core.ports.runtime import WorkQueue
 from core.services.read_events import read_event
 from core.services.runtime import Runtime
 
-MOST_AT_ONCE = 10_000
+BATCH = 1_000
 
 
 def retry_event(runtime: Runtime, project_id: UUID, event_id: str) -> EventRecord:
     """Returns the event, PENDING again. Raises MemlaneError: `event_not_found`, `event_not_retryable` (not failed,
     or its payload is gone by retention or erasure)."""
     event = read_event(runtime.database, project_id, event_id)
-    if not _requeue(runtime, project_id, event):
+    messages = len((event.payload or {}).get("messages") or [])
+    if not _requeue(runtime.database, runtime.queue, project_id, event.id, messages):
         raise MemlaneError("event_not_retryable")
     return read_event(runtime.database, project_id, event_id)
 
 
-def retry_failed_since(runtime: Runtime, project_id: UUID, since: datetime) -> int:
-    """Queue again what has failed since then and can be; how many, at most `MOST_AT_ONCE`."""
-    with runtime.database.transaction(project_id) as tx:
-        ids = tx.events.failed_since(project_id, since, MOST_AT_ONCE)
-    events = [read_event(runtime.database, project_id, str(id_)) for id_ in ids]
-    return sum(_requeue(runtime, project_id, event) for event in events)
+def retry_failed(database: Database, queue: WorkQueue, narrowed: Narrowed) -> int:
+    """Queue again what has failed and can be, oldest first, of every project that is not narrowed out; how many.
+
+    Each is moved in a transaction of its own: what a stopped run has moved stays moved.
+    """
+    wanted, moved = replace(narrowed, retryable=True), 0
+    while True:
+        with database.operations() as tx:
+            batch: list[EventSummary] = tx.event_overview.oldest(wanted, BATCH)
+        done = sum(_requeue(database, queue, e.project_id, e.id, e.messages) for e in batch)
+        moved += done
+        if not done:  # nothing left, or others were faster with all of it
+            return moved
 
 
-def _requeue(runtime: Runtime, project_id: UUID, event: EventRecord) -> bool:
-    messages = len((event.payload or {}).get("messages") or [])
-    with runtime.database.transaction(project_id) as tx:
-        lane_key = tx.events.requeue(project_id, event.id, messages)
+def _requeue(database: Database, queue: WorkQueue, project_id: UUID, event_id: UUID, messages: int) -> bool:
+    with database.transaction(project_id) as tx:
+        lane_key = tx.events.requeue(project_id, event_id, messages)
     if lane_key is not None:
-        runtime.queue.wake("ingest", f"{project_id}:{lane_key}")
+        queue.wake("ingest", f"{project_id}:{lane_key}")
     return lane_key is not None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from deploy.local.failure import StackFailure
 
 if TYPE_CHECKING:
+    from core.adapters.sql.database import SqlDatabase
     from core.settings import Settings
 
 
@@ -54,6 +57,21 @@ def database_url() -> str:
             "Start one with `memlane up`, or set MEMLANE_DATABASE_URL.",
         )
     return url.get_secret_value()
+
+
+@contextmanager
+def open_database() -> Iterator[SqlDatabase]:
+    """The database of `database_url`, for one command. Raises StackFailure when it cannot be reached."""
+    from core.adapters.sql.database import SqlDatabase
+    from core.ports.database import DatabaseUnavailable
+
+    database = SqlDatabase(database_url())
+    try:
+        yield database
+    except DatabaseUnavailable as down:
+        raise StackFailure(f"The database cannot be reached: {down}", "Run `memlane doctor`.") from down
+    finally:
+        database.close()
 
 
 def broker_url() -> str:

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from uuid import UUID
 
 import typer
 
+from deploy.cli.configuration import open_database
 from deploy.local.failure import StackFailure
 
-if TYPE_CHECKING:
-    from core.adapters.sql.database import SqlDatabase
-
 app = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
-
-
-@contextmanager
-def _database() -> Iterator[SqlDatabase]:
-    from core.adapters.sql.database import SqlDatabase
-    from core.ports.database import DatabaseUnavailable
-    from deploy.cli.configuration import database_url
-
-    database = SqlDatabase(database_url())
-    try:
-        yield database
-    except DatabaseUnavailable as down:
-        raise StackFailure(f"The database cannot be reached: {down}", "Run `memlane doctor`.") from down
-    finally:
-        database.close()
 
 
 @app.command()
@@ -44,7 +25,7 @@ def create(
     from core.services.issue_key import UnknownProject, issue_key
 
     wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
-    with _database() as database:
+    with open_database() as database:
         try:
             issued = issue_key(database, name, project_id=project, scopes=wanted)
         except UnknownProject as unknown:
@@ -63,7 +44,7 @@ def list_() -> None:
     from core.services.issue_key import list_keys
     from deploy.cli.printing import console
 
-    with _database() as database:
+    with open_database() as database:
         rows = list_keys(database)
     table = Table("Id", "Begins with", "Name", "Project", "Project id", "Scopes", "Made", "Last used", "Revoked")
     for row in rows:
@@ -81,7 +62,7 @@ def revoke(key: Annotated[str, typer.Argument(help="The key's id, or how it begi
     """Revoke a key. Requests with it are refused from now on; there is no way back."""
     from core.services.issue_key import revoke_key
 
-    with _database() as database:
+    with open_database() as database:
         matches = revoke_key(database, key)
     if matches != 1:
         problem = "No live key has" if matches == 0 else f"{matches} live keys have"

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from core.adapters.qdrant import QdrantIndex
 from core.domain.errors import MemlaneError
+from core.domain.event_overview import Narrowed
 from core.domain.ids import new_id
 from core.domain.memory import Candidate, Supersede
 from core.domain.scope import Scope
@@ -24,7 +25,7 @@ from core.services.accept import Request, accept
 from core.services.drain import drain
 from core.services.pressure import Pressure
 from core.services.project import sweep_projections
-from core.services.retry_event import retry_event, retry_failed_since
+from core.services.retry_event import retry_event, retry_failed
 from core.services.runtime import Limits
 from deploy.migrations.run import upgrade
 from tests.doubles.fast import FastEmbedder
@@ -327,14 +328,32 @@ def test_a_failed_event_is_queued_again_at_the_end_of_its_lane(line: Pipeline) -
     assert refused.value.code == "event_not_retryable"
 
 
-def test_everything_that_failed_since_a_time_is_queued_again(line: Pipeline) -> None:
-    events = [line.add(f"Fact {n}", user=f"u{n}") for n in range(3)]
+def test_failed_events_are_queued_again_by_time_and_code_and_keep_their_order(line: Pipeline) -> None:
+    events = [line.add(f"Fact {n}", user=f"u{n % 2}") for n in range(5)]
     with line.database.operations() as tx:
         tx.connection.execute(text("UPDATE events SET crashes = 3 WHERE project_id = :p"), {"p": line.project})
     line.drain_all()
-    assert retry_failed_since(line.runtime, line.project, datetime.now(UTC) - timedelta(hours=1)) == 3
+    with line.database.operations() as tx:
+        old = text("UPDATE events SET completed_at = now() - interval '3 h' WHERE id = :id")
+        tx.connection.execute(old, {"id": events[0]})
+        other = text("""UPDATE events SET error = '{"code": "rate_limited"}' WHERE id = :id""")
+        tx.connection.execute(other, {"id": events[1]})
+        gone = text("UPDATE events SET payload = NULL WHERE id = :id")
+        tx.connection.execute(gone, {"id": events[2]})
+    recent = Narrowed(line.project, since=datetime.now(UTC) - timedelta(hours=2), codes=["worker_lost"])
+    with line.database.operations() as tx:
+        assert tx.event_overview.count(recent) == 3
+        found = tx.event_overview.newest(replace(recent, retryable=True), 10)
+    assert [(event.id, event.code, event.messages) for event in found] == [
+        (events[4], "worker_lost", 1),
+        (events[3], "worker_lost", 1),
+    ]
+    assert retry_failed(line.database, line.runtime.queue, recent) == 2
+    assert retry_failed(line.database, line.runtime.queue, recent) == 0
     line.drain_all()
-    assert {line.event(event).state for event in events} == {"projected"}
+    assert [line.event(event).state for event in events] == ["failed"] * 3 + ["projected"] * 2
+    assert retry_failed(line.database, line.runtime.queue, Narrowed(line.project)) == 2
+    assert line.event(events[0]).seq > 3  # behind what its lane has accepted since
 
 
 def test_a_project_with_too_many_open_events_is_asked_to_wait_and_no_other(line: Pipeline) -> None:

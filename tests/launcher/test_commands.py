@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy import text
 
-from tests.conftest import Stack
+from tests.conftest import Stack, TestProject
 from tests.stack import ROOT, clean_environment
+from tests.waiting import wait_until
 
 
 def memlane(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -69,9 +72,56 @@ def test_migrating_again_changes_nothing(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["up", "api", "worker", "beat", "flower", "migrate", "keys", "settings", "doctor"]
+    "command", ["up", "api", "worker", "beat", "flower", "migrate", "keys", "settings", "doctor", "events"]
 )
 def test_commands_explain_themselves(command: str, tmp_path: Path) -> None:
     found = memlane(command, "--help", home=tmp_path)
     assert found.returncode == 0
     assert len(found.stdout) > 200
+
+
+def test_failed_events_are_seen_and_queued_again(stack: Stack, project: TestProject, client: httpx.Client) -> None:
+    """Made to fail by what a lost worker leaves behind; the payload is there, so it can be done again."""
+    body = {"messages": [{"role": "user", "content": "I grow orchids"}], "user_id": "u", "infer": False}
+    event = client.post("/v3/memories/add/", json=body).raise_for_status().json()["event_id"]
+    wait_until(lambda: client.get(f"/v1/event/{event}/").json()["status"] == "SUCCEEDED", what="the event ends")
+    with stack.database.operations() as tx:
+        failing = """UPDATE events SET state = 'failed', error = '{"code": "worker_lost", "detail": "lost"}'
+                     WHERE id = :id"""
+        tx.connection.execute(text(failing), {"id": event})
+    mine = ("--project", str(project.id))
+    listed = memlane("events", "list", "--failed", *mine, home=stack.home).stdout
+    assert event in listed
+    assert "worker_lost" in listed
+    assert "orchids" not in listed
+    shown = memlane("events", "show", event, home=stack.home).stdout
+    assert json.loads(shown)["error"]["code"] == "worker_lost"
+    assert "orchids" not in shown
+    assert "orchids" in memlane("events", "show", event, "--payload", home=stack.home).stdout
+    failed = client.get("/v1/events/?status=FAILED").json()
+    assert [item["id"] for item in failed["results"]] == [event]
+    dry = memlane("events", "retry", "--failed-since", "2h", "--dry-run", *mine, home=stack.home).stdout
+    assert event in dry
+    assert "1 of 1" in dry
+    assert client.get(f"/v1/event/{event}/").json()["status"] == "FAILED"
+    other = ("--code", "rate_limited")
+    assert "0 of 0" in memlane("events", "retry", "--failed-since", "2h", *other, *mine, home=stack.home).stdout
+    again = memlane("events", "retry", "--failed-since", "2h", "--code", "worker_lost", *mine, home=stack.home)
+    assert "1 of 1 failed events are queued again" in again.stdout, again.stderr
+    wait_until(lambda: client.get(f"/v1/event/{event}/").json()["status"] == "SUCCEEDED", what="it ends again")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("retry",), "Which events?"),
+        (("retry", "--failed-since", "soon"), "2h"),
+        (("list", "--code", "no_such"), "no_such"),
+        (("list", "--status", "odd"), "odd"),
+    ],
+)
+def test_events_refuses_what_it_does_not_understand(stack: Stack, arguments: tuple[str, ...], says: str) -> None:
+    refused = memlane("events", *arguments, home=stack.home)
+    assert refused.returncode == 1
+    assert says in refused.stderr
+    assert "Traceback" not in refused.stderr

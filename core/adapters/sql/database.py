@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, exc
 
 from core.adapters.sql.control import CONFLICTS, begin, commit
 from core.adapters.sql.erasure_store import SqlErasureStore
+from core.adapters.sql.event_overview import SqlEventOverview
 from core.adapters.sql.event_reads import SqlEventReads
 from core.adapters.sql.event_store import SqlEventStore
 from core.adapters.sql.history_reads import SqlHistoryReads
@@ -54,6 +55,10 @@ class SqlTransaction:
     @cached_property
     def event_reads(self) -> SqlEventReads:
         return SqlEventReads(self.connection)
+
+    @cached_property
+    def event_overview(self) -> SqlEventOverview:
+        return SqlEventOverview(self.connection)
 
     @cached_property
     def lanes(self) -> SqlLaneStore:

@@ -5,7 +5,6 @@ Each updates only where state and fence still match; False means superseded, whi
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -97,10 +96,6 @@ UPDATE events e SET state = 'accepted', seq = lane.seq, position = lane.position
   error = NULL, results = NULL, outcomes = NULL, reason = NULL, due_at = now(), requeued_at = now(),
   started_at = NULL, completed_at = NULL, updated_at = now()
 FROM lane, failed WHERE e.id = failed.id RETURNING e.lane_key
-""")
-_FAILED_SINCE = text("""
-SELECT id FROM events WHERE project_id = :project AND state = 'failed' AND payload IS NOT NULL
-  AND completed_at >= :since ORDER BY created_at, id LIMIT :limit
 """)
 _DEFER = text("""
 UPDATE events SET due_at = clock_timestamp() + :after * interval '1 s', updated_at = clock_timestamp()
@@ -196,11 +191,6 @@ class SqlEventStore:
         """failed → accepted, at the end of its lane; the lane's key, or None when it cannot be."""
         params = {"project": project_id, "id": event_id, "messages": messages}
         return self._connection.execute(_REQUEUE, params).scalar_one_or_none()
-
-    def failed_since(self, project_id: UUID, since: datetime, limit: int) -> list[UUID]:
-        """Failed events that still have their payload, oldest first."""
-        params = {"project": project_id, "since": since, "limit": limit}
-        return [row.id for row in self._connection.execute(_FAILED_SINCE, params)]
 
     def defer(self, event_ids: list[UUID], after: float) -> None:
         """committed stays committed; its projection is tried again `after` seconds from now."""
