@@ -42,7 +42,8 @@ def get_memories(
 ) -> Answer:
     """Memories that match the filters, newest first, in pages. Repeat the body at `next`."""
     wanted = window(_first(page, body.page), _first(page_size, body.page_size))
-    found = _list(request, identity, body.filters, narrowing=body.narrowing(), window=wanted, until=until)
+    narrowed = {"narrowing": body.narrowing(), "as_of": body.moment()}
+    found = _list(request, identity, body.filters, window=wanted, until=until, **narrowed)
     return Answer(_envelope(request, found, body.fields))
 
 
@@ -52,7 +53,8 @@ def get_memories_v2(
 ) -> Answer:
     """The same as a bare array, or in the envelope when page and page_size are both given."""
     number, size = _first(page, body.page), _first(page_size, body.page_size)
-    found = _list(request, identity, body.filters, narrowing=body.narrowing(), window=window(number, size))
+    narrowed = {"narrowing": body.narrowing(), "as_of": body.moment()}
+    found = _list(request, identity, body.filters, window=window(number, size), **narrowed)
     return Answer(_shaped(request, found, body.fields, paged=bool(number and size)))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
 from api.schemas.base import Body
+from api.schemas.memories import Moment, instant_of
 from core.domain.narrowing import Narrowing
 
 FILTERS = "At least one entity condition; AND, OR, NOT nest."
@@ -26,9 +28,13 @@ class Listing(Body):
     show_expired: bool | None = None
     latest_only: bool | None = Field(None, description="Leave out what was superseded.")
     include_merged: bool | None = None
+    as_of: Moment | None = Field(None, description="The list as it was at this earlier time.")
     fields: list[str] | None = Field(None, description="Keys of the results; id is always there.")
     page: int | None = None
     page_size: int | None = None
+
+    def moment(self) -> datetime | None:
+        return instant_of(self.as_of)
 
     def narrowing(self) -> Narrowing:
         return Narrowing(

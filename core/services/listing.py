@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +20,8 @@ class ListQuery:
 
     `strict` is the server's scope rule, which the project's setting `strict_scoping` overrides. `until` is the
     `until` of an earlier page: what was stored after that page was made is left out, so that pages do not shift.
+    `as_of` (aware): the list as it was at that time, texts, metadata and standing included; what has been deleted or
+    erased since stays gone.
     """
 
     project_id: UUID
@@ -29,6 +31,7 @@ class ListQuery:
     window: Window = field(default_factory=Window)
     strict: bool = True
     until: int | None = None
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,14 @@ def list_memories(database: Database, query: ListQuery) -> MemoryPage:
     Raises MemlaneError: `filters_missing`, `filters_invalid`, `filters_unscoped`, `validation_failed`,
     `page_invalid` (a page behind the last one).
     """
-    selected = select(query.filters, query.narrowing, query.now.date())
+    moment = (query.as_of or query.now).astimezone(UTC)
+    selected = select(query.filters, query.narrowing, moment.date())
     with database.transaction(query.project_id) as tx:
         where = scoped(selected, strict_scoping(tx, query.project_id, query.strict))
-        count, last = tx.memory_reads.measure(query.project_id, where, query.until)
+        count, last = tx.memory_reads.measure(query.project_id, where, query.until, query.as_of)
         require_page(query.window, count)
         until = last if query.until is None else query.until
-        items = tx.memory_reads.page(query.project_id, where, query.window, until)
+        items = tx.memory_reads.page(query.project_id, where, query.window, until, query.as_of)
     return MemoryPage(items, count, query.window, until)
 
 

@@ -208,7 +208,8 @@ class SqlMemoryStore:
         self._connection.execute(_FORGET_MESSAGES, params)
 
 
-_KEPT = (
+# what history keeps of a version
+KEPT = (
     "memory",
     "hash",
     "metadata",
@@ -228,7 +229,7 @@ _KEPT = (
 
 def snapshot_of(memory: Memory) -> dict[str, Any]:
     """The fields that history keeps of a version, as JSON values."""
-    return orjson.loads(orjson.dumps({name: getattr(memory, name) for name in _KEPT}))  # type: ignore[no-any-return]
+    return orjson.loads(orjson.dumps({name: getattr(memory, name) for name in KEPT}))  # type: ignore[no-any-return]
 
 
 _READ: dict[str, Callable[[Any], Any]] = {
@@ -245,6 +246,6 @@ _OF_NOW = ("immutable", "updated_at")  # an earlier version does not bring these
 
 def as_it_was(memory: Memory, snapshot: Mapping[str, Any]) -> Memory:
     """The memory with what `snapshot_of` has kept of an earlier version; what it lacks stays as it is."""
-    kept = {name: value for name, value in snapshot.items() if name in _KEPT and name not in _OF_NOW}
+    kept = {name: value for name, value in snapshot.items() if name in KEPT and name not in _OF_NOW}
     read = {name: value if value is None or name not in _READ else _READ[name](value) for name, value in kept.items()}
     return replace(memory, **read)
