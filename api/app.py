@@ -12,6 +12,7 @@ from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 
 from api import errors, openapi
+from api.bounds import Bounds
 from api.parts import Parts
 from api.permits import SearchPermits
 from api.routes import ROUTERS
@@ -60,6 +61,7 @@ def create_app(container: Parts) -> FastAPI:
         max_age=86_400,
     )
     app.add_middleware(CanonicalPath)
+    app.add_middleware(Bounds)
     app.add_middleware(WideLog, telemetry=container.telemetry)
     return app
 

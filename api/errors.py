@@ -27,6 +27,8 @@ def respond(error: MemlaneError) -> Answer:
         headers["WWW-Authenticate"] = 'Token realm="memlane", Bearer realm="memlane"'
     if error.status in (429, 503):
         headers["Retry-After"] = str(error.retry_after or DEFAULT_RETRY_AFTER)
+    if error.status == 408:
+        headers["Connection"] = "close"  # what is still to come of the body would be read as the next request
     return Answer(error.as_body(), error.status, headers)
 
 

@@ -55,8 +55,10 @@ _TEXT = {
     409: "In conflict with what is stored.",
     412: "The memory has changed since the version in If-Match.",
     413: "The body is too large.",
+    414: "The URL is too long.",
     415: "The body is not application/json.",
     422: "The Idempotency-Key was used with another body.",
+    431: "The headers are too many or too long.",
     429: "Too many requests or open events; see Retry-After.",
     503: "A part of the system is down or busy; see Retry-After.",
 }
@@ -66,7 +68,7 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route: those every authenticated route may give, and the named ones."""
     return {
         status: {"model": ErrorBody, "description": _TEXT[status]}
-        for status in sorted({400, 401, 403, 429, 503, *statuses})
+        for status in sorted({400, 401, 403, 414, 429, 431, 503, *statuses})
     }
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any, get_args, get_origin
 from urllib.parse import quote, unquote
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
@@ -20,7 +21,7 @@ from api.parts import Parts
 from core.domain.errors import MemlaneError
 from core.ports.identity import Authenticator, Identity
 
-# Two values of one of these would be a question of who reads which.
+# Two values of one of these would be a question of who reads which, also on routes that do not declare them.
 SINGLE_VALUED = (
     "user_id",
     "agent_id",
@@ -88,13 +89,14 @@ class ApiRoute(APIRoute):
         handle = super().get_route_handler()
         reads_body = self.body_field is not None
         template = self.path_format
+        single = tuple(dict.fromkeys((*SINGLE_VALUED, *_single_valued(self.dependant.query_params))))
 
         async def handler(request: Request) -> Response:
             request.state.route = template
             key = key_of(request.headers)
             container: Parts = request.app.state.container
             request.state.identity = await _identify(container.authenticator, key)
-            _refuse_repeated(request)
+            _refuse_repeated(request, single)
             if reads_body:
                 request = await _read(request, container.settings.max_body_bytes)
             try:
@@ -124,7 +126,23 @@ async def _read(request: Request, limit: int) -> StrictRequest:
     return StrictRequest(request, raw, parse_object(raw))
 
 
-def _refuse_repeated(request: Request) -> None:
-    for name in SINGLE_VALUED:
+def _single_valued(parameters: Sequence[Any]) -> Iterator[str]:
+    """The query parameters of a route that are no lists; a model in the query stands for its fields."""
+    for parameter in parameters:
+        annotation = parameter.field_info.annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            fields = annotation.model_fields.items()
+            yield from (field.alias or name for name, field in fields if not _takes_many(field.annotation))
+        elif not _takes_many(annotation):
+            yield parameter.alias
+
+
+def _takes_many(annotation: Any) -> bool:
+    """Whether a parameter is a list, also an optional one."""
+    return get_origin(annotation) is list or any(map(_takes_many, get_args(annotation)))
+
+
+def _refuse_repeated(request: Request, single: Sequence[str]) -> None:
+    for name in single:
         if len(request.query_params.getlist(name)) > 1:
             raise MemlaneError("parameter_repeated", f"The query parameter '{name}' is given twice.", pointer=name)

@@ -31,6 +31,9 @@ _ENTRIES = (
     # invalid: the request itself
     Entry("invalid_request", "invalid", 400, "The request is not valid."),
     Entry("url_invalid", "invalid", 400, "The URL is not valid percent-encoded UTF-8."),
+    Entry("url_too_long", "invalid", 414, "The URL is longer than this server accepts."),
+    Entry("headers_too_large", "invalid", 431, "The headers are more or longer than this server accepts."),
+    Entry("host_invalid", "invalid", 400, "Exactly one Host header, with a plain host and port, is required."),
     Entry("body_missing", "invalid", 400, "A JSON body is required."),
     Entry("body_timeout", "invalid", 408, "The body did not arrive in time."),
     Entry("json_invalid", "invalid", 400, "The body is not valid JSON."),

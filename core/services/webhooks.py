@@ -121,6 +121,6 @@ def _check(parts: WebhookParts, draft: Draft) -> None:
     unknown = sorted(set(draft.event_types or []) - set(ALL_TYPES))
     if unknown:
         known = ", ".join(ALL_TYPES)
-        raise MemlaneError("validation_failed", f"Unknown event type {unknown[0]!r}; known: {known}.")
+        raise MemlaneError("validation_failed", f"An event type is unknown; known: {known}.", pointer="event_types")
     if draft.event_types is not None and not draft.event_types:
         raise MemlaneError("validation_failed", "At least one event type is required.", pointer="event_types")
