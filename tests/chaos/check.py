@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from sqlalchemy import text
@@ -43,6 +43,18 @@ SELECT e.id FROM events e, jsonb_array_elements(e.results) r WHERE e.state = 'pr
 }
 
 
+def _message_id(delivery: UUID) -> str:
+    return f"msg_{delivery.hex}"
+
+
+_DELIVERIES = text("SELECT id, state FROM deliveries")
+_UNTOLD = text("""
+SELECT m.id FROM memories m JOIN webhooks w ON w.project_id = m.project_id
+WHERE m.created_at > w.created_at AND NOT EXISTS (
+  SELECT FROM deliveries d WHERE d.memory_id = m.id AND d.webhook_id = w.id AND d.event_type = 'memory_add')
+""")
+
+
 def assert_consistent(database: SqlDatabase, index: VectorIndex, collection: str) -> None:
     """Raises AssertionError naming each disagreement; run it when nothing is in flight."""
     with database.operations() as tx:
@@ -56,6 +68,20 @@ def assert_consistent(database: SqlDatabase, index: VectorIndex, collection: str
     if set(points) != present:
         problems["index and truth differ"] = [len(set(points) - present), len(present - set(points))]  # type: ignore[assignment]
     assert not problems, problems
+
+
+def assert_delivered(database: SqlDatabase, received: Mapping[str, int]) -> None:
+    """Every delivery has come to the receiver, and nothing else has; every stored memory of its project was told."""
+    with database.operations() as tx:
+        rows = list(tx.connection.execute(_DELIVERIES))
+        untold = list(tx.connection.execute(_UNTOLD))
+    waiting = [row.id for row in rows if row.state != "delivered"]
+    missing = [row.id for row in rows if row.state == "delivered" and _message_id(row.id) not in received]
+    strange = set(received) - {_message_id(row.id) for row in rows}
+    assert not waiting, f"{len(waiting)} deliveries are not delivered: {waiting[:5]}"
+    assert not missing, f"{len(missing)} deliveries never came: {missing[:5]}"
+    assert not strange, f"{len(strange)} came that nobody knows of: {sorted(strange)[:5]}"
+    assert not untold, f"{len(untold)} memories were told of to nobody: {untold[:5]}"
 
 
 def assert_each_ended_once(database: SqlDatabase, accepted: Sequence[UUID]) -> None:

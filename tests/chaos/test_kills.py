@@ -96,6 +96,7 @@ def running_worker(place: Cluster, name: str, **environment: str) -> Part:
     return worker
 
 
+@pytest.mark.long
 def test_a_worker_killed_during_200_adds_loses_and_doubles_nothing(place: Cluster, load: Load) -> None:
     worker = running_worker(place, "w1")
     for number in range(200):
@@ -108,6 +109,7 @@ def test_a_worker_killed_during_200_adds_loses_and_doubles_nothing(place: Cluste
     assert worker.kills == 2
 
 
+@pytest.mark.long
 def test_valkey_killed_during_200_adds_loses_and_doubles_nothing(place: Cluster, load: Load) -> None:
     running_worker(place, "w2")
     for number in range(200):
@@ -120,6 +122,7 @@ def test_valkey_killed_during_200_adds_loses_and_doubles_nothing(place: Cluster,
     load.check()
 
 
+@pytest.mark.long
 def test_the_index_killed_during_200_adds_loses_and_doubles_nothing(place: Cluster, load: Load) -> None:
     running_worker(place, "w3")
     for number in range(200):
@@ -132,6 +135,7 @@ def test_the_index_killed_during_200_adds_loses_and_doubles_nothing(place: Clust
     load.check()
 
 
+@pytest.mark.long
 def test_the_api_killed_during_200_adds_keeps_every_add_that_it_answered(place: Cluster, load: Load) -> None:
     """An add without an answer may be there or not; an answered one ends once."""
     port = free_port()
@@ -207,8 +211,7 @@ def test_a_worker_frozen_between_fence_check_and_commit_has_no_second_effect(pla
 
 
 def _stopped(part: Part) -> bool:
-    assert part.process is not None
-    with open(f"/proc/{part.process.pid}/stat") as file:
+    with open(f"/proc/{part.pid}/stat") as file:
         return file.read().rsplit(")", 1)[1].split()[0] == "T"
 
 
