@@ -37,6 +37,7 @@ def memory_object(memory: Memory, fields: Collection[str] | None = None) -> dict
         "replaced_by": str(memory.replaced_by) if memory.replaced_by else None,
         "replaced_kind": memory.replaced_kind,
         "synthesized": memory.synthesized,
+        "evidence": [str(id_) for id_ in memory.evidence],
         "lifecycle_state": _LIFECYCLE.get(memory.state, "active"),
         "immutable": memory.immutable,
         "hash": memory.hash,

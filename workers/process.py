@@ -13,6 +13,7 @@ from core.container import Container, build
 from core.ports.database import DatabaseUnavailable
 from core.ports.index import IndexUnavailable
 from core.services.attempt import Executor, Handler
+from core.services.categorize import categorize_due
 from core.services.delete_all import DELETE_ALL, DELETE_USER
 from core.services.deliver import Courier
 from core.services.drain import drain
@@ -77,6 +78,9 @@ def start(kind: str, slots: int) -> Process:
         courier = Courier(container.runtime, container.webhooks)
         run = (executor.worker.stopping, max(settings.sweep_seconds, 0.5))
         threads.append(threading.Thread(target=courier.run, args=run, name="courier", daemon=True))
+        if container.runtime.models.chat is not None:
+            look = (executor.worker, max(settings.sweep_seconds, 0.5))
+            threads.append(threading.Thread(target=_categorize, args=look, name="categorize", daemon=True))
     for thread in threads:
         thread.start()
     _prepare(container)
@@ -109,6 +113,19 @@ def _sweep(executor: Executor, pool: ThreadPoolExecutor, period: float, slots: i
             if not worker.stopping.is_set():
                 raise
             return  # the pool was shut down between the two lines
+
+
+def _categorize(worker: Worker, period: float) -> None:
+    """Categories of changed texts, until the process stops; in a thread, so that nothing else waits for the model."""
+    busy = False
+    while not worker.stopping.wait(0.0 if busy else period):
+        try:
+            busy = categorize_due(worker.runtime) > 0
+        except DatabaseUnavailable as error:
+            busy = False
+            worker.runtime.telemetry.emit(
+                "upkeep", task="categorize", outcome="database_unavailable", detail=str(error)[:200]
+            )
 
 
 def drain_quietly(executor: Executor) -> None:

@@ -39,6 +39,7 @@ class MemoryObject(BaseModel):
     replaced_by: str | None
     replaced_kind: str | None
     synthesized: bool
+    evidence: list[str]
     lifecycle_state: str
     immutable: bool
     hash: str

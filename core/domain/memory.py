@@ -120,4 +120,5 @@ class Memory:
     replaced_kind: str | None = None
     memory_type: str | None = None
     synthesized: bool = False
+    evidence: list[UUID] = field(default_factory=list)  # of a synthesized one: the memories that show the pattern
     embedding: bytes | None = None  # little-endian float32

@@ -105,6 +105,8 @@ def store_change(
     if new.memory != old.memory:
         tx.changes.unlink(new.project_id, [new.id])
         tx.memories.link([new])
+        if new.categories is None and runtime.models.chat is not None:
+            tx.categorizations.request(new.project_id, new.id, new.version)
     tx.changes.record_update(old, new, source)
     waiting = affected(tx, new.project_id, [new])
     tx.projections.request(new.project_id, waiting)
@@ -144,6 +146,8 @@ def _changed(runtime: Runtime, old: Memory, change: Change, vector: bytes | None
     if change.text is not None and (text := canonical(change.text)) != old.memory:
         new.memory, new.hash, new.embedding = text, content_hash(text), vector
         new.entities = list(entities(text, old.actor_id))
+        if runtime.models.chat is not None:
+            new.categories = None  # those of the old text; `categorize` finds the new one's after the commit
     if change.metadata is not None:
         new.metadata = without_identity(change.metadata)[0]
     if change.created_at is not None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
+from sqlalchemy import text
 
 from core.adapters.qdrant import QdrantIndex
 from core.domain.ids import new_id
+from deploy.migrations.run import upgrade
 from tests.contracts.filter_world import IndexPlace, place_in
 from tests.contracts.index_places import Endpoint, endpoint, quick_folder
 from tests.contracts.index_points import DIMS
+from tests.doubles.pipeline import Pipeline, make_pipeline
 
 QDRANT_URL = os.environ.get("QDRANT_URL")
 INDEX_PLACES = ["endpoint", pytest.param("server", marks=pytest.mark.needs("qdrant"))]
@@ -64,3 +67,25 @@ def index_on_endpoint(qdrant_endpoint: Endpoint) -> Iterator[QdrantIndex]:
     index = qdrant_endpoint.index()
     yield index
     index.close()
+
+
+@pytest.fixture(scope="module")
+def own_place(new_database: Callable[[], str], qdrant_endpoint: Endpoint) -> Iterator[tuple[str, QdrantIndex, str]]:
+    """A migrated database and a collection of the module's own, for what looks across projects."""
+    url, prefix, index = new_database(), f"t{new_id().hex}", qdrant_endpoint.index()
+    upgrade(url)
+    yield url, index, prefix
+    index.drop(f"{prefix}_1")
+    index.close()
+
+
+@pytest.fixture
+def pipeline(own_place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
+    """A project of the test's own there; what it leaves to be done is forgotten with it."""
+    url, index, prefix = own_place
+    made = make_pipeline(url, index, prefix)
+    yield made
+    with made.database.operations() as tx:
+        for table in ("events", "categorizations", "syntheses", "memories"):
+            tx.connection.execute(text(f"DELETE FROM {table} WHERE project_id = :p"), {"p": made.project})
+    made.database.close()

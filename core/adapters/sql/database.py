@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, create_engine, exc
 
+from core.adapters.sql.categorization_store import SqlCategorizationStore
 from core.adapters.sql.control import CONFLICTS, begin, commit
 from core.adapters.sql.erasure_store import SqlErasureStore
 from core.adapters.sql.event_overview import SqlEventOverview
@@ -95,6 +96,10 @@ class SqlTransaction:
     @cached_property
     def projections(self) -> SqlProjectionStore:
         return SqlProjectionStore(self.connection)
+
+    @cached_property
+    def categorizations(self) -> SqlCategorizationStore:
+        return SqlCategorizationStore(self.connection)
 
     @cached_property
     def projects(self) -> SqlProjectStore:

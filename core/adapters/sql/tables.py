@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import ARRAY, BigInteger, Column, DateTime, Identity, Integer, LargeBinary, MetaData, Text
+from sqlalchemy import ARRAY, BigInteger, Column, DateTime, Identity, Integer, LargeBinary, MetaData, Text, Uuid
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
@@ -182,6 +182,7 @@ class MemoryRow(Table, table=True):
     replaced_kind: str | None = None
     memory_type: str | None = None
     synthesized: bool = False
+    evidence: list[UUID] = Field(sa_column=Column(ARRAY(Uuid), nullable=False))
     created_at: datetime = Field(sa_column=_time())
     updated_at: datetime = Field(sa_column=_time())
 

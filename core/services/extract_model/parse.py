@@ -52,6 +52,20 @@ def parse(text: str) -> Answer:
     return answer
 
 
+def listed_under(key: str, text: str) -> list[Any] | None:
+    """The list under `key` of the first JSON object that has one, in an answer of another schema; None without."""
+    stripped = without_thoughts(text)
+    start, end = stripped.find("{"), stripped.rfind("}")
+    candidates = list(_values(stripped))
+    if start >= 0 and end > start:
+        candidates.append(_repaired_value(stripped[start : end + 1]))
+    for value in candidates:
+        if isinstance(value, Mapping) and isinstance(value.get(key), list):
+            found: list[Any] = value[key]
+            return found
+    return None
+
+
 def _first(text: str, stripped: str) -> Answer | None:
     """The first way of reading that finds items, or an empty list that the model wrote."""
     whole = _whole(text)
