@@ -92,8 +92,9 @@ async def _database_unavailable(request: Request, error: Exception) -> Answer:
 
 
 async def _index_unavailable(request: Request, error: Exception) -> Answer:
+    assert isinstance(error, IndexUnavailable)
     log.warning("index unavailable: %s", type(error.__cause__ or error).__name__)
-    return _answer(request, MemlaneError("index_unavailable"))
+    return _answer(request, MemlaneError(error.code))
 
 
 async def _model_error(request: Request, error: Exception) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -27,6 +28,7 @@ from core.services.crash_points import CrashPoints
 from core.services.extract_rules import RuleExtractor
 from core.services.guarded import GuardedChat, GuardedEmbedder
 from core.services.pressure import Pressure
+from core.services.reindex import Progress, Rebuild
 from core.services.runtime import Limits, Runtime
 from core.services.webhooks import WebhookParts
 from core.settings import Settings
@@ -84,6 +86,25 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         crash=CrashPoints(settings.crash_at),
     )
     return Container(settings, runtime, database, KeyAuthenticator(database), _webhooks(settings))
+
+
+def rebuild_parts(
+    settings: Settings, telemetry: Telemetry, tell: Callable[[Progress], None], *, embed: bool
+) -> Rebuild:
+    """What `memlane reindex` works with; no embedder is made unless vectors are to be made anew.
+
+    Raises SettingsError. The caller closes the database.
+    """
+    if settings.qdrant_url is None:
+        raise SettingsError("MEMLANE_QDRANT_URL is not set; `memlane up` sets it for the local stack")
+    return Rebuild(
+        database=SqlDatabase(_required(settings.database_url, "MEMLANE_DATABASE_URL")),
+        index=QdrantIndex(settings.qdrant_url, _secret(settings.qdrant_api_key), timeout=30),
+        prefix=settings.collection,
+        embedder=_models(settings, Breakers(SystemClock().now), telemetry).embedder if embed else None,
+        tell=tell,
+        crash=CrashPoints(settings.crash_at),
+    )
 
 
 def _webhooks(settings: Settings) -> WebhookParts:

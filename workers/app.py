@@ -10,7 +10,7 @@ from celery.signals import worker_init, worker_shutting_down
 
 from core.adapters.celery_app import celery_app
 from core.container import SettingsError
-from core.services.collections import EmbedderConflict
+from core.ports.index import EmbedderConflict
 from core.services.upkeep import purge_old
 from core.settings import Settings
 from workers.process import Process, drain_quietly, start

@@ -11,7 +11,7 @@ from core.adapters.metrics import Metrics
 from core.adapters.telemetry import SignalTelemetry, configure_logging
 from core.container import Container, build
 from core.ports.database import DatabaseUnavailable
-from core.ports.index import IndexUnavailable
+from core.ports.index import EmbedderConflict, IndexUnavailable
 from core.services.attempt import Executor, Handler
 from core.services.categorize import categorize_due
 from core.services.delete_all import DELETE_ALL, DELETE_USER
@@ -95,6 +95,8 @@ def _prepare(container: Container) -> None:
     """
     try:
         container.runtime.collections.current()
+    except EmbedderConflict:
+        raise
     except (DatabaseUnavailable, IndexUnavailable) as error:
         container.runtime.telemetry.emit("process", part="worker", change="waiting", detail=str(error)[:200])
 

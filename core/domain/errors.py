@@ -116,6 +116,12 @@ _ENTRIES = (
     # unavailable: somebody else's fault, worth trying again
     Entry("database_unavailable", "unavailable", 503, "The database is not reachable."),
     Entry("index_unavailable", "unavailable", 503, "The vector index is not reachable."),
+    Entry(
+        "embedder_conflict",
+        "unavailable",
+        503,
+        "The configured embedding model is not the one that the stored vectors were made with.",
+    ),
     Entry("embedder_unavailable", "unavailable", 503, "The embedding model is not reachable."),
     Entry("model_unavailable", "unavailable", 503, "The chat model is not reachable."),
     Entry("search_busy", "unavailable", 503, "Too many searches at once."),

@@ -32,6 +32,10 @@ class Database(Protocol):
 
     def operations(self) -> AbstractContextManager[Any]: ...
 
+    def alone(self, key: int) -> AbstractContextManager[bool]:
+        """Gives True to one process at a time, until it leaves the block or dies; False to the others at once."""
+        ...
+
 
 @dataclass(frozen=True)
 class LaneRef:

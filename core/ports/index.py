@@ -14,6 +14,15 @@ from core.ports.models import Matrix
 class IndexUnavailable(Exception):
     """The index did not answer in time, or refused; nothing is known about what was applied."""
 
+    code = "index_unavailable"  # of the error catalogue
+
+
+class EmbedderConflict(IndexUnavailable):
+    """The configured embedder is not the one that the stored vectors were made with: no use of them until one of
+    the two has changed."""
+
+    code = "embedder_conflict"
+
 
 @dataclass(frozen=True)
 class SparseVector:

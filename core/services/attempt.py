@@ -123,7 +123,7 @@ def _as_catalogue(error: Exception) -> MemlaneError:
     if isinstance(error, ModelError):
         return MemlaneError(error.code, str(error))
     if isinstance(error, IndexUnavailable):
-        return MemlaneError("index_unavailable")
+        return MemlaneError(error.code)
     return MemlaneError("internal")
 
 

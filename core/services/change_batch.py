@@ -13,6 +13,7 @@ from core.domain.errors import MemlaneError
 from core.domain.memory import Memory
 from core.ports.models import ModelError
 from core.services.change import Target, tried_again
+from core.services.collections import require_embedder
 from core.services.delete_memory import delete_in
 from core.services.embed import embed_all
 from core.services.points import embedding_text
@@ -44,6 +45,7 @@ def update_batch(runtime: Runtime, project_id: UUID, items: Sequence[Item]) -> i
     def work() -> list[UUID]:
         waiting: list[UUID] = []
         with runtime.database.transaction(project_id) as tx:
+            require_embedder(runtime, tx)
             tx.memories.lock_scopes(project_id, [memory.scope.key for memory in before.values()])
             for number, item in enumerate(items):
                 with _naming(number):

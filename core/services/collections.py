@@ -1,35 +1,43 @@
-"""Which collections of the index are written and read: rows in PostgreSQL say so."""
+"""Which collections of the index are written and read: rows in PostgreSQL say so.
+
+Who writes points or vectors asks within its transaction (`written_by`, `require_embedder`) and so holds the
+answer until its end; a switch waits for it. Who searches asks the registry, whose answer may be a second old: a
+collection that is replaced goes on being written, and is there, for longer than that.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from core.ports.database import Database
-from core.ports.index import VectorIndex
+from core.ports.index import EmbedderConflict, VectorIndex
 from core.ports.models import Embedder
 
 FRESH_SECONDS = 1.0
 
 
-class EmbedderConflict(Exception):
-    """The configured embedder is not the one that the stored vectors were made with."""
-
-
 @dataclass(frozen=True)
 class Collections:
-    active: str
-    building: str | None = None
+    """`written` get the memories' own vectors; `staged` is being built with those of another embedder."""
 
-    @property
-    def written(self) -> list[str]:
-        return [self.active] if self.building is None else [self.active, self.building]
+    active: str
+    written: tuple[str, ...]
+    staged: str | None = None
+
+    @classmethod
+    def of(cls, rows: Mapping[str, Any]) -> Collections:
+        """`rows`: role → row of index_collections."""
+        building = rows.get("building")
+        written = [row.name for role, row in sorted(rows.items()) if role == "active" or not row.staged]
+        return cls(rows["active"].name, tuple(written), building.name if building and building.staged else None)
 
 
 class CollectionRegistry:
-    """One process's view, at most `FRESH_SECONDS` old; a rebuild waits for longer than that before it copies."""
+    """One process's view, at most `FRESH_SECONDS` old."""
 
     def __init__(self, database: Database, index: VectorIndex, embedder: Embedder, prefix: str) -> None:
         self._database = database
@@ -47,7 +55,8 @@ class CollectionRegistry:
         """
         with self._lock:
             if self._value is None or time.monotonic() - self._read_at > FRESH_SECONDS:
-                self._value = self._read(first=self._value is None)
+                first, self._value = self._value is None, None
+                self._value = self._read(first=first)
                 self._read_at = time.monotonic()
             return self._value
 
@@ -57,19 +66,39 @@ class CollectionRegistry:
             if "active" not in rows:
                 tx.ops.add_collection(f"{self._prefix}_1", "active", self._embedder.name, self._embedder.dims)
                 rows = tx.ops.collections()
+        check_embedder(rows["active"], self._embedder)
         if first:
-            self._check(rows["active"])
             for row in rows.values():
                 self._index.ensure(row.name, row.dims)
-        building = rows.get("building")
-        return Collections(rows["active"].name, building.name if building else None)
+        return Collections.of(rows)
 
-    def _check(self, active: Any) -> None:
-        """Refuse to mix vectors of two models, also of two models of the same size."""
-        stored = (active.embedding_model, active.dims)
-        if stored != (self._embedder.name, self._embedder.dims):
-            raise EmbedderConflict(
-                f"the stored vectors were made with {stored[0]} ({stored[1]} dimensions), but the configured "
-                f"embedder is {self._embedder.name} ({self._embedder.dims} dimensions); configure the former, "
-                "or run `memlane reindex --re-embed` to move to the latter"
-            )
+
+def check_embedder(active: Any, embedder: Embedder) -> None:
+    """Refuse to mix vectors of two models, also of two models of the same size. Raises EmbedderConflict."""
+    stored = (active.embedding_model, active.dims)
+    if stored != (embedder.name, embedder.dims):
+        raise EmbedderConflict(
+            f"the stored vectors were made with {stored[0]} ({stored[1]} dimensions), but the configured "
+            f"embedder is {embedder.name} ({embedder.dims} dimensions); configure the former, "
+            "or run `memlane reindex --re-embed` to move to the latter"
+        )
+
+
+def written_by(runtime: Any, tx: Any) -> Collections:
+    """The collections that a transaction which writes points has to write, held until it ends.
+
+    Call it before any row is locked, so that a switch never stands between two transactions.
+    """
+    rows = tx.rebuild.held()
+    if "active" not in rows:
+        runtime.collections.current()
+        rows = tx.rebuild.held()
+    return Collections.of(rows)
+
+
+def require_embedder(runtime: Any, tx: Any) -> None:
+    """For a transaction that stores vectors of this process's embedder: they are of the model that is in force
+    until it ends. Raises EmbedderConflict."""
+    rows = tx.rebuild.held()
+    if "active" in rows:
+        check_embedder(rows["active"], runtime.models.embedder)

@@ -13,6 +13,7 @@ from core.domain.memory import Memory, MemoryState, Turn
 from core.domain.outcomes import Outcome, reason_for_nothing
 from core.domain.work import Done, EventWork, Superseded
 from core.ports.database import LaneRef
+from core.services.collections import require_embedder
 from core.services.context import Context
 from core.services.deduplicate import Draft, twin_of
 from core.services.runtime import Runtime
@@ -41,6 +42,7 @@ def commit(runtime: Runtime, lane: LaneRef, prepared: Prepared) -> Done | Supers
     with runtime.database.transaction(work.project_id) as tx:
         if not tx.lanes.holds(lane):
             return Superseded()
+        require_embedder(runtime, tx)
         stored, outcomes = _store(runtime, tx, prepared, keys) if keys else ([], [])
         outcomes = [*prepared.outcomes, *outcomes]
         tx.memories.remember_messages(_messages(prepared), runtime.limits.context_messages)

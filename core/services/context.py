@@ -78,14 +78,15 @@ def nearest_memories(
     with runtime.database.transaction(work.project_id) as tx:
         rows = tx.memories.by_ids(work.project_id, sorted(wanted)) if wanted else []
     today = runtime.clock.now().date()
-    pool = {m.id: m for m in [*rows, *waiting] if m.scope.key in keys and _usable(m, today)}
+    pool = {m.id: m for m in [*rows, *waiting] if m.scope.key in keys and _usable(m, today, vectors)}
     return [_ranked(vector, list(pool.values()), limit) for vector in vectors]
 
 
-def _usable(memory: Memory, today: date) -> bool:
-    """Active, embedded and not expired: an expired memory is as good as gone."""
+def _usable(memory: Memory, today: date, vectors: Matrix) -> bool:
+    """Active, embedded in the same space and not expired: an expired memory is as good as gone."""
     expired = memory.expiration_date is not None and memory.expiration_date < today
-    return memory.state is MemoryState.ACTIVE and memory.embedding is not None and not expired
+    comparable = memory.embedding is not None and len(memory.embedding) == 4 * vectors.shape[1]
+    return memory.state is MemoryState.ACTIVE and comparable and not expired
 
 
 def _ranked(vector: Matrix, memories: list[Memory], limit: int) -> list[Memory]:

@@ -18,6 +18,9 @@ NAMES = (
     "committed",  # after that transaction
     "project",  # in the projecting transaction, before the index is written
     "projected",  # in the same, after it was written
+    "reindex_copied",  # a batch of points is copied and noted
+    "reindex_switch",  # in the transaction that makes the new collection the active one
+    "reindex_switched",  # after that transaction, the old collection is still there
 )
 
 

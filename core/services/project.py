@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from core.domain.conversation import CONTEXT_REACH
 from core.domain.memory import Memory, MemoryState
 from core.domain.work import Version
-from core.ports.index import IndexUnavailable
+from core.ports.index import IndexUnavailable, VectorIndex
+from core.services.collections import Collections, written_by
 from core.services.points import build_points
 from core.services.runtime import Runtime
 
@@ -35,12 +37,13 @@ def project_in(runtime: Runtime, tx: Any, project_id: UUID, memory_ids: Sequence
     wrong order; what was written is compared with the rows afterwards, and written again if they moved on.
     """
     started = time.monotonic()
+    collections = written_by(runtime, tx)
     waiting = tx.projections.lock(project_id, memory_ids)
     written = 0
     for _ in range(_ROUNDS):
         if not waiting:
             break
-        before = _write(runtime, tx, project_id, waiting)
+        before = _write(runtime, tx, collections, project_id, waiting)
         written += len(waiting)
         after = tx.projections.versions(project_id, waiting)
         shown = [id_ for id_ in waiting if before.get(id_) == after.get(id_)]
@@ -51,18 +54,44 @@ def project_in(runtime: Runtime, tx: Any, project_id: UUID, memory_ids: Sequence
         runtime.telemetry.emit("projection", outcome="done", points=written, ms=(time.monotonic() - started) * 1000)
 
 
-def _write(runtime: Runtime, tx: Any, project_id: UUID, ids: Sequence[UUID]) -> dict[UUID, Version]:
+def _write(
+    runtime: Runtime, tx: Any, collections: Collections, project_id: UUID, ids: Sequence[UUID]
+) -> dict[UUID, Version]:
     """Upsert what is there, delete what is not; returns the versions that were read."""
-    collections = runtime.collections.current().written
+    rows, around = read_points(tx, project_id, ids)
+    put_points(runtime.index, collections.written, ids, rows, around)
+    if collections.staged is not None:
+        put_points(runtime.index, [collections.staged], ids, staged(tx, project_id, rows), around)
+    return {memory.id: Version(memory.version, memory.updated_at, memory.state) for memory in rows}
+
+
+def read_points(tx: Any, project_id: UUID, ids: Sequence[UUID]) -> tuple[list[Memory], list[Memory]]:
+    """The rows of these memories, and those around them in their conversations."""
     rows = tx.memories.by_ids(project_id, ids)
-    present = [m for m in rows if m.state is not MemoryState.DELETED and m.embedding is not None]
+    present = [memory for memory in rows if _shown(memory)]
+    return rows, tx.memories.neighbours(project_id, present, CONTEXT_REACH) if present else []
+
+
+def put_points(
+    index: VectorIndex, collections: Sequence[str], ids: Sequence[UUID], rows: Sequence[Memory], around: list[Memory]
+) -> None:
+    """Make these collections say of `ids` what `rows` says. Raises IndexUnavailable."""
+    present = [memory for memory in rows if _shown(memory)]
     if present:
-        around = tx.memories.neighbours(project_id, present, CONTEXT_REACH)
-        runtime.index.upsert(collections, build_points(present, around))
+        index.upsert(collections, build_points(present, around))
     gone = set(ids) - {memory.id for memory in present}
     if gone:
-        runtime.index.delete(collections, sorted(gone))
-    return {memory.id: Version(memory.version, memory.updated_at, memory.state) for memory in rows}
+        index.delete(collections, sorted(gone))
+
+
+def staged(tx: Any, project_id: UUID, rows: Sequence[Memory]) -> list[Memory]:
+    """The memories with the vectors that were made for the collection being built; those without are left out."""
+    vectors = tx.rebuild.staged(project_id, [memory.id for memory in rows])
+    return [replace(memory, embedding=vectors[memory.id]) for memory in rows if memory.id in vectors]
+
+
+def _shown(memory: Memory) -> bool:
+    return memory.state is not MemoryState.DELETED and memory.embedding is not None
 
 
 def affected(tx: Any, project_id: UUID, memories: Sequence[Memory]) -> list[UUID]:

@@ -8,6 +8,7 @@ from uuid import UUID
 from core.domain.errors import MemlaneError
 from core.domain.memory import Memory, MemoryState
 from core.services.change import Target, locked, tried_again
+from core.services.collections import require_embedder
 from core.services.project import project_now
 from core.services.runtime import Runtime
 from core.services.update_memory import expired, refuse_immutable, store_change, vector_for
@@ -32,6 +33,7 @@ def revert_memory(runtime: Runtime, target: Target, version: int) -> Memory:
 
     def work() -> tuple[Memory, list[UUID]]:
         with runtime.database.transaction(target.project_id) as tx:
+            require_embedder(runtime, tx)
             tx.memories.lock_scopes(target.project_id, [before.scope.key])
             old = locked(tx, target)
             refuse_immutable(old)

@@ -74,8 +74,8 @@ def search(runtime: Runtime, query: SearchQuery, params: RankingParams = DEFAULT
     try:
         result = run.result()
     except IndexUnavailable as error:
-        run.report("index_unavailable")
-        raise MemlaneError("index_unavailable", retry_after=2) from error
+        run.report(error.code)
+        raise MemlaneError(error.code, retry_after=2) from error
     except ModelError as error:
         run.report("embedder_unavailable")
         raise MemlaneError("embedder_unavailable", retry_after=max(1, round(error.retry_after or 2))) from error

@@ -16,6 +16,7 @@ from core.domain.identity_keys import without_identity
 from core.domain.memory import Memory, MemoryState
 from core.ports.models import ModelError
 from core.services.change import Target, locked, tried_again
+from core.services.collections import require_embedder
 from core.services.points import embedding_text
 from core.services.project import affected, project_now
 from core.services.read_memory import read_memory
@@ -63,6 +64,7 @@ def update_memory(runtime: Runtime, target: Target, change: Change) -> Memory:
 
     def work() -> tuple[Memory, list[UUID]]:
         with runtime.database.transaction(target.project_id) as tx:
+            require_embedder(runtime, tx)
             tx.memories.lock_scopes(target.project_id, [before.scope.key])
             return change_in(runtime, tx, target, change, vector)
 

@@ -72,7 +72,7 @@ def test_migrating_again_changes_nothing(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["up", "api", "worker", "beat", "flower", "migrate", "keys", "settings", "doctor", "events"]
+    "command", ["up", "api", "worker", "beat", "flower", "migrate", "keys", "settings", "doctor", "events", "reindex"]
 )
 def test_commands_explain_themselves(command: str, tmp_path: Path) -> None:
     found = memlane(command, "--help", home=tmp_path)
@@ -125,3 +125,38 @@ def test_events_refuses_what_it_does_not_understand(stack: Stack, arguments: tup
     assert refused.returncode == 1
     assert says in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.long
+def test_a_rebuild_that_is_killed_is_finished_by_the_next_one(
+    stack: Stack, project: TestProject, client: httpx.Client
+) -> None:
+    """Killed between two batches, and after the switch with the old collection still there; searches never fail."""
+    body = {"messages": [{"role": "user", "content": "I grow orchids"}], "user_id": "u", "infer": False}
+    event = client.post("/v3/memories/add/", json=body).raise_for_status().json()["event_id"]
+    wait_until(lambda: client.get(f"/v1/event/{event}/").json()["status"] == "SUCCEEDED", what="the event ends")
+    asked = {"query": "orchids", "filters": {"user_id": "u"}}
+
+    def found() -> list[str]:
+        results = client.post("/v3/memories/search/", json=asked).raise_for_status().json()["results"]
+        return [hit["memory"] for hit in results]
+
+    with stack.database.operations() as tx:
+        before = tx.ops.collections()["active"].name
+    for point in ("reindex_copied:1", "reindex_switched:1"):
+        killed = memlane("reindex", home=stack.home, MEMLANE_CRASH_AT=point)
+        assert killed.returncode == 137, killed.stderr
+        assert found() == ["I grow orchids"]
+    done = memlane("reindex", home=stack.home)
+    assert done.returncode == 0, done.stderr
+    assert found() == ["I grow orchids"]
+    with stack.database.operations() as tx:
+        rows = tx.ops.collections()
+    assert list(rows) == ["active"]
+    assert rows["active"].name != before
+
+
+def test_there_is_nothing_to_give_up_where_nothing_is_rebuilt(stack: Stack) -> None:
+    given_up = memlane("reindex", "--abort", home=stack.home)
+    assert given_up.returncode == 0, given_up.stderr
+    assert "nothing" in given_up.stdout

@@ -24,6 +24,7 @@ from core.adapters.sql.memory_store import SqlMemoryStore
 from core.adapters.sql.ops_store import SqlOpsStore
 from core.adapters.sql.project_store import SqlProjectStore
 from core.adapters.sql.projection_store import SqlProjectionStore
+from core.adapters.sql.rebuild_store import SqlRebuildStore
 from core.adapters.sql.retention_store import SqlRetentionStore
 from core.adapters.sql.scope_entity_store import SqlScopeEntityStore
 from core.adapters.sql.search_reads import SqlSearchReads
@@ -106,6 +107,10 @@ class SqlTransaction:
         return SqlProjectStore(self.connection)
 
     @cached_property
+    def rebuild(self) -> SqlRebuildStore:
+        return SqlRebuildStore(self.connection)
+
+    @cached_property
     def retention(self) -> SqlRetentionStore:
         return SqlRetentionStore(self.connection)
 
@@ -168,6 +173,17 @@ class SqlDatabase:
             begin(connection, None)
             yield SqlTransaction(connection)
             commit(connection)
+
+    @contextmanager
+    def alone(self, key: int) -> Iterator[bool]:
+        """A session's advisory lock on a connection of its own; PostgreSQL frees it when the connection is gone."""
+        with _errors(), self._ops.connect() as connection:
+            mine = bool(connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (key,)).scalar_one())
+            try:
+                yield mine
+            finally:
+                if mine:
+                    connection.exec_driver_sql("SELECT pg_advisory_unlock(%s)", (key,))
 
     def close(self) -> None:
         self._app.dispose()

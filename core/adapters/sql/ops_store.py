@@ -20,7 +20,7 @@ _ALIVE = text("""
 SELECT process, kind, info, started_at, seen_at FROM heartbeats
 WHERE seen_at > now() - :seconds * interval '1 s' ORDER BY process
 """)
-_COLLECTIONS = text("SELECT name, role, embedding_model, dims FROM index_collections")
+_COLLECTIONS = text("SELECT * FROM index_collections")
 _ADD_COLLECTION = text("""
 INSERT INTO index_collections (name, role, embedding_model, dims, created_at)
 VALUES (:name, :role, :model, :dims, now()) ON CONFLICT DO NOTHING
@@ -56,7 +56,7 @@ class SqlOpsStore:
         return list(self._connection.execute(_ALIVE, {"seconds": seconds}))
 
     def collections(self) -> dict[str, Any]:
-        """role → row(name, role, embedding_model, dims)."""
+        """role → row of index_collections."""
         return {row.role: row for row in self._connection.execute(_COLLECTIONS)}
 
     def add_collection(self, name: str, role: str, model: str, dims: int) -> None:

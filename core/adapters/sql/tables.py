@@ -265,14 +265,27 @@ class TouchRow(Table, table=True):
 
 
 class CollectionRow(Table, table=True):
-    """The index's collections: one `active`, at most one `building`; what they were embedded with."""
+    """The index's collections, at most one of each role; what they were embedded with; how far a rebuild is."""
 
     __tablename__ = "index_collections"
     name: str = Field(primary_key=True)
     role: str
     embedding_model: str
     dims: int
+    staged: bool = False
+    run: UUID | None = None
+    moved_at: datetime | None = Field(default=None, sa_column=_time(nullable=True))
+    position: UUID | None = None
+    done: int = Field(default=0, sa_column=Column(BigInteger, nullable=False))
     created_at: datetime = Field(sa_column=_time())
+
+
+class StagedEmbeddingRow(Table, table=True):
+    __tablename__ = "staged_embeddings"
+    memory_id: UUID = Field(primary_key=True)
+    project_id: UUID
+    hash: str
+    embedding: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
 class HeartbeatRow(Table, table=True):
