@@ -37,7 +37,8 @@ def get_project(request: Request, identity: Reader, org_id: str, project_id: str
 def patch_project(request: Request, identity: Admin, org_id: str, project_id: str, body: ProjectPatch) -> Answer:
     """Change name, description or settings; what is not given stays."""
     _require_own(identity, org_id, project_id)
-    change_project(parts_of(request).runtime.database, identity.project_id, body.change())
+    runtime = parts_of(request).runtime
+    change_project(runtime.database, runtime.projects, identity.project_id, body.change())
     return Answer({"message": "Project updated successfully"})
 
 

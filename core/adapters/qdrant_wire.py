@@ -74,8 +74,15 @@ def _fragment(filter_: q.Filter) -> orjson.Fragment:
 
 def query_hits(answer: dict[str, Any], expected: int) -> list[list[IndexHit]]:
     """The lists of an answer to `query_body`. Raises IndexUnavailable when it is not of that shape."""
+    ids: dict[str, UUID] = {}  # a point is in several lists
     try:
-        lists = [[IndexHit(UUID(hit["id"]), hit["score"]) for hit in found["points"]] for found in answer["result"]]
+        lists = [
+            [
+                IndexHit(ids.get(hit["id"]) or ids.setdefault(hit["id"], UUID(hit["id"])), hit["score"])
+                for hit in found
+            ]
+            for found in (answered["points"] for answered in answer["result"])
+        ]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise IndexUnavailable(f"the answer to a query is not of its shape: {error!r}") from error
     if len(lists) != expected:

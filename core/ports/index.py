@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from core.domain.filters import Node
@@ -62,8 +62,7 @@ class IndexQuery:
     ids: Mapping[Node, Sequence[UUID]] | None = None
 
 
-@dataclass(frozen=True)
-class IndexHit:
+class IndexHit(NamedTuple):
     id: UUID
     score: float
 

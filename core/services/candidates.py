@@ -79,15 +79,22 @@ def by_keywords(found: Found, params: RankingParams) -> list[Ranked]:
     return sorted(ranked, key=lambda hit: (-hit.score, hit.id))
 
 
-def repeats_last(ranked: Sequence[Ranked], memories: Mapping[UUID, Recalled], params: RankingParams) -> list[Ranked]:
-    """Memories that say what a better one has said already step back; nothing is removed."""
+def repeats_last(
+    ranked: Sequence[Ranked], memories: Mapping[UUID, Recalled], params: RankingParams, wanted: int
+) -> list[Ranked]:
+    """The `wanted` best once memories that say what a better one has said already have stepped back.
+
+    Reading a text for what it says is dear: no further hit is read when none can come up into the `wanted` best.
+    """
     said: set[Hashable] = set()
     kept: list[Ranked] = []
     for hit in ranked:
+        if len(kept) >= wanted and sum(better.score >= hit.score for better in kept) >= wanted:
+            break
         telling = retelling(memories[hit.id].text)
         kept.append(hit.scaled(params.repeat_factor) if telling in said else hit)
         said.add(telling)
-    return sorted(kept, key=lambda hit: -hit.score)
+    return sorted(kept, key=lambda hit: -hit.score)[:wanted]
 
 
 @lru_cache(maxsize=16384)

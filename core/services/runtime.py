@@ -12,6 +12,7 @@ from core.ports.runtime import Clock, Telemetry, WorkQueue
 from core.services.collections import CollectionRegistry
 from core.services.crash_points import CrashPoints
 from core.services.pressure import Pressure
+from core.services.project_settings import ProjectSettings
 
 
 @dataclass(frozen=True)
@@ -43,5 +44,6 @@ class Runtime:
     clock: Clock
     collections: CollectionRegistry
     pressure: Pressure | None = None
+    projects: ProjectSettings = field(default_factory=ProjectSettings)
     limits: Limits = field(default_factory=Limits)
     crash: CrashPoints = field(default_factory=CrashPoints)

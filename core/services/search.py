@@ -16,7 +16,6 @@ from core.domain.filter_scope import scoped
 from core.domain.filters import Node
 from core.domain.hit import Hit
 from core.domain.narrowing import Narrowing, select
-from core.domain.project import Project
 from core.domain.ranking import Ranked, Scale, fuse
 from core.domain.ranking_params import DEFAULT, RankingParams
 from core.ports.index import IndexUnavailable, SparseVector
@@ -142,9 +141,7 @@ class _Run:
             selected = select(query.filters, query.narrowing, today)
         else:
             selected = select_then(query.filters, query.narrowing, query.as_of, today)
-        with self._runtime.database.transaction(query.project_id) as tx:
-            project: Project | None = tx.projects.project(query.project_id)
-        settings = project.settings if project else {}
+        settings = self._runtime.projects.settings(self._runtime.database, query.project_id)
         own = settings.get("strict_scoping")
         self._decay = bool(settings.get("decay"))
         return scoped(selected, query.strict if own is None else bool(own))
@@ -167,7 +164,7 @@ class _Run:
                 best = best_hit(found, query.text, ranked[0], scale, self._params)
                 if off_topic(best, self._params):
                     return [], OFF_TOPIC
-            ranked = repeats_last(ranked, found.memories, self._params)
+            ranked = repeats_last(ranked, found.memories, self._params, self._pool() if self._decay else query.top_k)
         return [hit for hit in ranked if hit.score >= query.threshold][: self._pool()], None
 
     def _pool(self) -> int:

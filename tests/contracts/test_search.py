@@ -19,6 +19,7 @@ from core.domain.narrowing import Narrowing
 from core.ports.index import IndexUnavailable
 from core.ports.models import Embedder, ModelError, Reranker
 from core.services.project import project
+from core.services.project_settings import ProjectChange, change_project
 from core.services.search import SearchQuery, SearchResult, search
 from tests.doubles.pipeline import Pipeline, make_pipeline
 
@@ -245,8 +246,8 @@ def test_with_decay_what_is_found_is_remembered_and_comes_nearer(new_pipeline: C
     _stored(pipeline, ["Maria plays chess"], timestamp=long_ago)
     plain = _search(pipeline, "what does Maria play?", threshold=0.0)
     assert pipeline.count("touches") == 0
-    with pipeline.database.transaction(pipeline.project) as tx:
-        tx.projects.update_project(pipeline.project, name=None, description=None, settings={"decay": True})
+    change = ProjectChange(settings={"decay": True})
+    change_project(pipeline.database, pipeline.runtime.projects, pipeline.project, change)
     faded = _search(pipeline, "what does Maria play?", threshold=0.0)
     assert pipeline.count("touches") == 2
     again = _search(pipeline, "what does Maria play?", threshold=0.0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Column, ColumnElement, Connection, Row, Text, Uuid, any_, cast, literal, null, select
+from sqlalchemy import Column, ColumnElement, Connection, Text, Uuid, any_, cast, literal, null, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from core.adapters.sql.filter_sql import compile_sql
@@ -30,6 +31,18 @@ def _light(column: Column[Any]) -> ColumnElement[Any]:
 
 
 _LIGHT = [_light(column) for column in _MEMORIES.columns]
+_SELECT = select(*_LIGHT)
+_NAMES = [column.name for column in _MEMORIES.columns]
+_RANKED = itemgetter(
+    *map(
+        _NAMES.index,
+        (
+            "id", "memory", "scope_key", "lane_key", "position", "said_at", "created_at", "run_id",
+            "actor_id", "event_date", "state", "replaced_by", "valid_to", "expiration_date",
+        ),
+    )
+)  # fmt: skip
+_SUPERSEDED = MemoryState.SUPERSEDED.value
 
 
 class SqlSearchReads:
@@ -38,35 +51,41 @@ class SqlSearchReads:
 
     def still_there(self, project_id: UUID, where: Node, ids: Sequence[UUID]) -> list[Recalled]:
         """Those of `ids` that belong to the project and satisfy the filter now, without embeddings, in any order."""
-        wanted = cast(literal(list(ids), ARRAY(Uuid)), ARRAY(Uuid))
-        statement = select(*_LIGHT).where(
+        written = f"{{{','.join(map(str, ids))}}}"  # the driver takes long over an array of objects
+        wanted = cast(literal(written, Text), ARRAY(Uuid))
+        statement = _SELECT.where(
             _MEMORIES.c.project_id == project_id,
             _MEMORIES.c.id == any_(wanted),
             compile_sql(where),
             _MEMORIES.c.state != "deleted",
         )
-        return [_recalled(row) for row in self._connection.execute(statement).all()]
+        shared = {id_: id_ for id_ in ids}  # one object an id: comparing them is then free
+        return [_recalled(row, shared) for row in self._connection.execute(statement).all()]
 
 
-def _recalled(row: Row[Any]) -> Recalled:
+def _recalled(row: Sequence[Any], ids: Mapping[UUID, UUID]) -> Recalled:
+    (
+        id_, text, scope_key, lane_key, position, said_at, created_at, run_id,
+        actor_id, event_date, state, replaced_by, valid_to, expiration_date,
+    ) = _RANKED(row)  # fmt: skip
     return Recalled(
-        id=row.id,
-        text=row.memory,
-        scope_key=row.scope_key,
-        lane_key=row.lane_key,
-        position=row.position,
-        said_at=row.said_at or row.created_at,
-        run_id=row.run_id,
-        actor_id=row.actor_id,
-        event_date=row.event_date,
-        superseded=row.state == MemoryState.SUPERSEDED,
-        replaced_by=row.replaced_by,
-        valid_to=row.valid_to,
-        expiration_date=row.expiration_date,
-        memory=partial(_memory, row),
+        ids[id_],
+        text,
+        scope_key,
+        lane_key,
+        position,
+        said_at or created_at,
+        run_id,
+        actor_id,
+        event_date,
+        state == _SUPERSEDED,
+        replaced_by,
+        valid_to,
+        expiration_date,
+        partial(_memory, row),
     )
 
 
-def _memory(row: Row[Any]) -> Memory:
-    parsed = {name: orjson.loads(row._mapping[name]) for name in _JSON}
-    return memory_of({**row._mapping, **parsed})
+def _memory(row: Sequence[Any]) -> Memory:
+    values = dict(zip(_NAMES, row, strict=True))
+    return memory_of(values | {name: orjson.loads(values[name]) for name in _JSON})

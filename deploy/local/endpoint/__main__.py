@@ -64,8 +64,8 @@ def _serve(store: Store, api_key: str, options: argparse.Namespace) -> None:
             create_app(store, api_key),
             log_level="warning",
             access_log=False,
-            http="h11",
-            loop="asyncio",
+            http="httptools",
+            loop="uvloop",
             ws="none",
             timeout_keep_alive=90,  # longer than clients keep idle connections, so that they end them
             timeout_graceful_shutdown=5,
