@@ -187,14 +187,15 @@ def _settle(rebuild: Rebuild, name: str, project_id: UUID, ids: list[UUID]) -> N
         tx.projections.request(project_id, ids)
 
 
-def _read(rebuild: Rebuild, project_id: UUID, ids: list[UUID]) -> tuple[list[Memory], list[Memory], frozenset[Any]]:
-    """The rows, those around them, and what tells this reading from another."""
+def _read(
+    rebuild: Rebuild, project_id: UUID, ids: list[UUID]
+) -> tuple[list[Memory], list[Memory], dict[UUID, Memory]]:
+    """The rows, those around them, and both by id: what tells this reading from another."""
     with rebuild.database.transaction(project_id) as tx:
         rows, around = read_points(tx, project_id, ids)
         if rebuild.staged:
             rows = staged(tx, project_id, rows)
-    versions = frozenset((memory.id, memory.version, memory.updated_at, memory.state) for memory in [*rows, *around])
-    return rows, around, versions
+    return rows, around, {memory.id: memory for memory in [*around, *rows]}
 
 
 def _stage(rebuild: Rebuild, memories: Sequence[Memory]) -> None:
