@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from core.adapters.metrics import Metrics
 from core.adapters.telemetry import SignalTelemetry, configure_logging
 from core.container import Container, build
+from core.domain.erasure import DELETE_USER
 from core.ports.database import DatabaseUnavailable
 from core.ports.index import EmbedderConflict, IndexUnavailable
 from core.services.attempt import Executor, Handler
 from core.services.categorize import categorize_due
-from core.services.delete_all import DELETE_ALL, DELETE_USER
+from core.services.delete_all import DELETE_ALL
 from core.services.deliver import Courier
 from core.services.drain import drain
 from core.services.erase import erase_job

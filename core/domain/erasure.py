@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+DELETE_USER = "DELETE_USER"  # the type of the event that does an erasure's work
+
 
 @dataclass(frozen=True)
 class Erasure:

@@ -13,7 +13,6 @@ from core.services.change import tried_again
 from core.services.runtime import Runtime
 
 DELETE_ALL = "DELETE_ALL"
-DELETE_USER = "DELETE_USER"
 
 
 @dataclass(frozen=True)

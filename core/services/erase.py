@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from core.domain.erasure import Erasure, digest_of
+from core.domain.erasure import DELETE_USER, Erasure, digest_of
 from core.domain.errors import MemlaneError
 from core.domain.ids import new_id
 from core.domain.scope import ENTITY_TYPES, Scope
@@ -14,7 +14,6 @@ from core.domain.work import Done, EventWork, NewEvent, Superseded
 from core.ports.database import LaneRef
 from core.services.change import tried_again
 from core.services.commit import LostClaim
-from core.services.delete_all import DELETE_USER
 from core.services.project import affected, project
 from core.services.runtime import Runtime
 
@@ -77,7 +76,7 @@ def _cut(runtime: Runtime, tx: Any, whom: Whom) -> Erasure:
         created_at=runtime.clock.now(),
     )
     lanes = tx.erasures.lanes(whom.project_id, whom.type, whom.name)
-    receipt = tx.erasures.cut(whom.project_id, lanes, MemlaneError("erased").as_dict(), erasure.event_id)
+    receipt = tx.erasures.cut(whom.project_id, lanes, MemlaneError("erased").as_dict())
     receipt |= tx.erasures.mark(erasure, lanes)
     erasure.receipt.update(receipt)
     tx.erasures.add(erasure)

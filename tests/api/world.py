@@ -18,6 +18,7 @@ from core.adapters.qdrant import QdrantIndex
 from core.adapters.secret_box import FernetBox
 from core.adapters.sql.database import PoolOptions, SqlDatabase
 from core.adapters.system_clock import SystemClock
+from core.domain.erasure import DELETE_USER
 from core.domain.ids import new_id
 from core.domain.webhook_policy import parse_schedule
 from core.ports.extraction import Extraction, ExtractionRequest
@@ -25,7 +26,7 @@ from core.ports.models import ModelSet
 from core.services.attempt import Executor
 from core.services.authenticate import KeyAuthenticator
 from core.services.collections import CollectionRegistry
-from core.services.delete_all import DELETE_ALL, DELETE_USER
+from core.services.delete_all import DELETE_ALL
 from core.services.drain import drain
 from core.services.ingest import ingest
 from core.services.issue_key import issue_key

@@ -114,12 +114,28 @@ def test_an_add_in_the_middle_of_its_work_cannot_commit_any_more(line: Pipeline)
 
 
 def test_an_add_after_the_erasure_is_the_users_new_beginning(line: Pipeline) -> None:
-    line.add("Old fact", user="zoe")
+    line.add("Old fact", user="zoe-again")
     line.drain()
-    erase(line.runtime, user(line, "zoe"))
-    line.add("New fact", user="zoe")
+    erase(line.runtime, user(line, "zoe-again"))
+    line.add("New fact", user="zoe-again")
     line.drain_all()
-    assert [memory.memory for memory in line.memories()] == ["New fact"]
+    assert [(memory.memory, memory.user_id) for memory in line.memories()] == [("New fact", "zoe-again")]
+    erase(line.runtime, user(line, "zoe-again"))
+    assert line.memories() == []
+    line.drain_all()
+    assert residue(line, "New fact") == residue(line, "zoe-again") == []
+
+
+def test_a_second_erasure_while_the_first_waits_leaves_both_done_and_no_name(line: Pipeline) -> None:
+    line.add("My passport is X123", user="zoe-canary", scope=Scope(user_id="zoe-canary", run_id="r1"))
+    line.drain()
+    first = erase(line.runtime, user(line, "zoe-canary", keep_derived=True))
+    line.add("My passport is X124", user="zoe-canary")
+    second = erase(line.runtime, user(line, "zoe-canary"))
+    assert first.id != second.id
+    line.drain_all()
+    assert [line.event(erasure.event_id).state for erasure in (first, second)] == ["projected"] * 2
+    assert residue(line, "zoe-canary") == residue(line, "X12") == []
 
 
 @pytest.mark.parametrize(("keep", "left"), [(False, 0), (True, 1)])

@@ -13,6 +13,7 @@ from sqlalchemy import text
 from core.adapters.sql.database import PoolOptions, SqlDatabase
 from core.adapters.sql.project_store import Project
 from core.adapters.system_clock import SystemClock
+from core.domain.erasure import DELETE_USER
 from core.domain.ids import new_id
 from core.domain.memory import Candidate, Memory
 from core.domain.scope import Scope
@@ -22,7 +23,7 @@ from core.ports.models import Embedder, ModelSet
 from core.services.accept import Request, accept
 from core.services.attempt import Executor
 from core.services.collections import CollectionRegistry
-from core.services.delete_all import DELETE_ALL, DELETE_USER
+from core.services.delete_all import DELETE_ALL
 from core.services.drain import drain
 from core.services.erase import erase_job
 from core.services.ingest import ingest

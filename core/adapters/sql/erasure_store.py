@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import Connection, TextClause, text
 
 from core.adapters.sql.memory_store import memory_of
-from core.domain.erasure import Erasure
+from core.domain.erasure import DELETE_USER, Erasure
 from core.domain.memory import Memory
 from core.domain.scope import ENTITY_TYPES
 
@@ -33,11 +33,12 @@ WHERE project_id = :project AND lane_key = ANY(:lanes)
 _FAIL = text(f"""
 UPDATE events SET state = 'failed', error = CAST(:error AS jsonb), crashes = 0, completed_at = clock_timestamp(),
   updated_at = clock_timestamp()
-WHERE project_id = :project AND lane_key = ANY(:lanes) AND state IN {_OPEN}
+WHERE project_id = :project AND lane_key = ANY(:lanes) AND state IN {_OPEN} AND event_type <> '{DELETE_USER}'
 """)
-_EMPTY = text("""
+# An earlier erasure that waits here does its work too: it names nobody, and nobody's text.
+_EMPTY = text(f"""
 UPDATE events SET payload = NULL, results = '[]', outcomes = '[]'
-WHERE project_id = :project AND lane_key = ANY(:lanes) AND payload IS NOT NULL AND id <> :keep
+WHERE project_id = :project AND lane_key = ANY(:lanes) AND payload IS NOT NULL AND event_type <> '{DELETE_USER}'
 """)
 _MESSAGES = text("DELETE FROM messages WHERE project_id = :project AND lane_key = ANY(:lanes)")
 _KEYS = text("""
@@ -65,9 +66,23 @@ SELECT count(*) FROM gone
 """)
 _LEFT = _by_type("SELECT m.* FROM memories m WHERE {whose} AND m.state = 'deleted' ORDER BY m.id LIMIT :limit")
 _HISTORY = text("SELECT count(*) FROM history WHERE project_id = :project AND memory_id = ANY(:ids)")
-_ANONYMOUS = _by_type("UPDATE events SET {field} = NULL WHERE project_id = :project AND {field} = :name")
-_NO_LANES = _by_type("UPDATE lanes SET {field} = NULL WHERE project_id = :project AND {field} = :name")
-_NO_ENTITY = text("DELETE FROM scope_entities WHERE project_id = :project AND type = :type AND name = :name")
+# What still has its payload was accepted after the cut: it is the entity's new beginning, and keeps its name.
+_SINCE = f"e.payload IS NOT NULL AND e.event_type <> '{DELETE_USER}'"
+_ANONYMOUS = _by_type(f"""
+UPDATE events e SET {{field}} = NULL WHERE e.project_id = :project AND e.{{field}} = :name AND NOT ({_SINCE})
+""")
+_NO_LANES = _by_type(f"""
+UPDATE lanes l SET {{field}} = NULL WHERE l.project_id = :project AND l.{{field}} = :name AND NOT EXISTS (
+  SELECT FROM events e WHERE e.project_id = :project AND e.lane_key = l.lane_key AND {_SINCE})
+""")
+_NO_ENTITY = _by_type(f"""
+DELETE FROM scope_entities WHERE project_id = :project AND type = :type AND name = :name AND NOT EXISTS (
+  SELECT FROM events e WHERE e.project_id = :project AND e.{{field}} = :name AND {_SINCE})
+""")
+_ANOTHER = text("""
+SELECT EXISTS (
+  SELECT FROM erasures WHERE project_id = :project AND digest = :digest AND done_at IS NULL AND id <> :id)
+""")
 _ADD = text("""
 INSERT INTO erasures (id, project_id, digest, type, name, keep_derived, event_id, receipt, created_at)
 VALUES (:id, :project_id, :digest, :type, :name, :keep_derived, :event_id, CAST(:receipt AS jsonb), :created_at)
@@ -102,16 +117,16 @@ class SqlErasureStore:
         rows = self._connection.execute(_LANES[type_], {"project": project_id, "name": name})
         return [row.lane_key for row in rows]
 
-    def cut(self, project_id: UUID, lanes: Sequence[str], error: dict[str, Any], keep: UUID) -> dict[str, int]:
+    def cut(self, project_id: UUID, lanes: Sequence[str], error: dict[str, Any]) -> dict[str, int]:
         """End what is open in these lanes as `erased`, and empty every event; workers there are superseded.
 
-        Returns counts by kind. `keep` is the event of the erasure itself.
+        Returns counts by kind.
         """
         params = {"project": project_id, "lanes": list(lanes)}
         self._connection.execute(_FENCE_OFF, params)
         self._connection.execute(_FAIL, params | {"error": orjson.dumps(error).decode()})
         return {
-            "events": self._connection.execute(_EMPTY, params | {"keep": keep}).rowcount,
+            "events": self._connection.execute(_EMPTY, params).rowcount,
             "messages": self._connection.execute(_MESSAGES, params).rowcount,
             "idempotency_keys": self._connection.execute(_KEYS, params).rowcount,
         }
@@ -134,11 +149,15 @@ class SqlErasureStore:
         return int(self._connection.execute(_HISTORY, params).scalar_one())
 
     def forget(self, erasure: Erasure) -> None:
-        """Take the entity's id out of events and lanes, and the entity and the erasure's own memory of it away."""
+        """Take the entity's id out of events and lanes, and the entity and the erasure's own memory of it away.
+
+        While another erasure of the same entity waits, all but the last is left to that one, which needs the name.
+        """
         params = {"project": erasure.project_id, "name": erasure.name, "type": erasure.type}
-        self._connection.execute(_ANONYMOUS[str(erasure.type)], params)
-        self._connection.execute(_NO_LANES[str(erasure.type)], params)
-        self._connection.execute(_NO_ENTITY, params)
+        another = params | {"digest": erasure.digest, "id": erasure.id}
+        if not self._connection.execute(_ANOTHER, another).scalar_one():
+            for statement in (_ANONYMOUS, _NO_LANES, _NO_ENTITY):
+                self._connection.execute(statement[str(erasure.type)], params)
         self._connection.execute(_DONE, {"id": erasure.id})
 
     def count(self, erasure_id: UUID, receipt: dict[str, int]) -> None:
