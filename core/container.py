@@ -29,6 +29,7 @@ from core.services.extract_rules import RuleExtractor
 from core.services.guarded import GuardedChat, GuardedEmbedder
 from core.services.pressure import Pressure
 from core.services.reindex import Progress, Rebuild
+from core.services.rerank_chat import ChatReranker
 from core.services.runtime import Limits, Runtime
 from core.services.webhooks import WebhookParts
 from core.settings import Settings
@@ -71,7 +72,7 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         raise SettingsError("MEMLANE_QDRANT_URL is not set; `memlane up` sets it for the local stack")
     index = QdrantIndex(settings.qdrant_url, _secret(settings.qdrant_api_key))
     clock = SystemClock()
-    models = _models(settings, Breakers(clock.now), telemetry)
+    models = _models(settings, Breakers(clock.now), telemetry, searches=not worker)
     runtime = Runtime(
         database=database,
         index=index,
@@ -128,30 +129,51 @@ def _secret(value: SecretStr | None) -> str | None:
     return value.get_secret_value() if value is not None else None
 
 
-def _models(settings: Settings, breakers: Breakers, telemetry: Telemetry) -> ModelSet:
+def _models(settings: Settings, breakers: Breakers, telemetry: Telemetry, *, searches: bool = True) -> ModelSet:
     if settings.models is not None:
         return _own_models(settings.models)
-    chat: ChatModel | None = None
-    if settings.chat_configured:
-        from core.adapters.openai_chat import OpenAIChat  # the library takes most of a second to import
-
-        called = OpenAIChat(
-            model=settings.llm_model,
-            base_url=settings.llm_base_url,
-            api_key=_secret(settings.llm_api_key),
-            timeout=settings.llm_timeout,
-        )
-        chat = GuardedChat(called, breakers.of(f"chat {settings.llm_base_url} {called.name}"), telemetry)
-    return ModelSet(CachedQueries(_embedder(settings, breakers, telemetry)), chat, _reranker(settings))
+    chat = _chat(settings, breakers, telemetry, settings.llm_model, settings.llm_timeout)
+    reranker = _reranker(settings, breakers, telemetry) if searches else None
+    return ModelSet(CachedQueries(_embedder(settings, breakers, telemetry)), chat, reranker)
 
 
-def _reranker(settings: Settings) -> Reranker | None:
-    if settings.rerank_base_url is None:
+def _chat(
+    settings: Settings, breakers: Breakers, telemetry: Telemetry, model: str, timeout: float
+) -> ChatModel | None:
+    if not settings.chat_configured:
         return None
+    from core.adapters.openai_chat import OpenAIChat  # the library takes most of a second to import
+
+    called = OpenAIChat(
+        model=model, base_url=settings.llm_base_url, api_key=_secret(settings.llm_api_key), timeout=timeout
+    )
+    breaker = breakers.of(f"chat {settings.llm_base_url} {model} {timeout:g}")
+    return GuardedChat(called, breaker, telemetry)
+
+
+def _reranker(settings: Settings, breakers: Breakers, telemetry: Telemetry) -> Reranker | None:
+    kind = settings.reranker or ("endpoint" if settings.rerank_base_url else None)
+    if kind == "local":
+        from core.adapters.rerank_fastembed import DEFAULT_MODEL, FastEmbedReranker
+
+        return FastEmbedReranker(settings.rerank_model or DEFAULT_MODEL)
+    if kind == "chat":
+        model = settings.rerank_model or settings.llm_model
+        chat = _chat(settings, breakers, telemetry, model, settings.rerank_timeout)
+        if chat is None:
+            raise SettingsError("MEMLANE_RERANKER=chat needs a chat model: set MEMLANE_LLM_BASE_URL")
+        return ChatReranker(chat)
+    if kind is None:
+        return None
+    if settings.rerank_base_url is None:
+        raise SettingsError("MEMLANE_RERANKER=endpoint needs MEMLANE_RERANK_BASE_URL")
     from core.adapters.rerank_http import HttpReranker
 
     return HttpReranker(
-        model=settings.rerank_model, base_url=settings.rerank_base_url, api_key=_secret(settings.rerank_api_key)
+        model=settings.rerank_model or "rerank",
+        base_url=settings.rerank_base_url,
+        api_key=_secret(settings.rerank_api_key),
+        timeout=settings.rerank_timeout,
     )
 
 

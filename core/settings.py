@@ -50,7 +50,14 @@ class Settings(BaseSettings):
     embedder_timeout: float = Field(30.0, gt=0, description="Total deadline of one embeddings call, seconds.")
     rerank_base_url: str | None = Field(None, description="Cohere-shaped /rerank endpoint.")
     rerank_api_key: SecretStr | None = Field(None, description="Key of the rerank endpoint.")
-    rerank_model: str = Field("rerank", description="Model of the rerank endpoint.")
+    rerank_model: str | None = Field(
+        None, description="Rerank model; unset = `rerank` of the endpoint, the chat model, or bge-reranker-base."
+    )
+    reranker: Literal["endpoint", "chat", "local"] | None = Field(
+        None,
+        description="Who reranks: endpoint, chat (the chat model) or local; unset = the endpoint, where one is set.",
+    )
+    rerank_timeout: float = Field(10.0, gt=0, description="Total deadline of one rerank call, seconds.")
     models: str | None = Field(
         None, description="Models of your own, in process: module:function that makes a ModelSet; replaces the above."
     )

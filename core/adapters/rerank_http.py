@@ -14,6 +14,7 @@ import orjson
 
 from core.adapters.deadline import MODEL_CALLS
 from core.adapters.openai_errors import Codes, status_error
+from core.adapters.rerank_scores import unit
 from core.ports.models import ModelError
 
 _CODES = Codes("model_unavailable", "model_rejected")
@@ -56,14 +57,7 @@ def _relevance(content: bytes, count: int) -> list[float]:
         raise _unusable(f"not a rerank answer ({type(error).__name__})") from error
     if set(scores) != set(range(count)) or not all(map(math.isfinite, scores.values())):
         raise _unusable(f"{len(scores)} usable scores for {count} documents")
-    return _unit([scores[index] for index in range(count)])
-
-
-def _unit(scores: list[float]) -> list[float]:
-    """Probabilities stay as they are; raw logits of a cross-encoder go through the logistic function."""
-    if all(0 <= score <= 1 for score in scores):
-        return scores
-    return [1 / (1 + math.exp(-max(-60.0, min(60.0, score)))) for score in scores]
+    return unit([scores[index] for index in range(count)])
 
 
 def _unusable(what: Any) -> ModelError:

@@ -10,22 +10,35 @@ from core.services.runtime import Runtime
 
 NOT_CONFIGURED = "rerank was asked for, but no reranker is configured; the order is the fused one."
 FAILED = "The reranker did not answer; the order is the fused one."
+MOST = 50  # hits that are read by the reranker; what ranks behind them stays behind them
 _LEAST = 1e-6
 
 
 def reranked(runtime: Runtime, query: str, hits: Sequence[Hit]) -> tuple[list[Hit], str | None]:
-    """The same hits in the reranker's order, scored by it; or as they were, with a notice that says why."""
+    """The same hits, the first `MOST` in the reranker's order and scored by it, the others behind them as they were;
+    or all as they were, with a notice that says why."""
+    read, rest = hits[:MOST], hits[MOST:]
     reranker = runtime.models.reranker
     if reranker is None:
         return list(hits), NOT_CONFIGURED
     try:
-        relevance = reranker.rerank(query, [hit.memory.memory for hit in hits])
+        relevance = reranker.rerank(query, [hit.memory.memory for hit in read])
     except ModelError as error:
-        runtime.telemetry.emit("model_call", kind="rerank", outcome=error.code, texts=len(hits))
+        runtime.telemetry.emit("model_call", kind="rerank", outcome=error.code, texts=len(read))
         return list(hits), FAILED
-    runtime.telemetry.emit("model_call", kind="rerank", outcome="done", texts=len(hits))
-    scored = [_rescored(hit, value) for hit, value in zip(hits, relevance, strict=True)]
-    return sorted(scored, key=lambda hit: -hit.score), None
+    runtime.telemetry.emit("model_call", kind="rerank", outcome="done", texts=len(read))
+    scored = sorted(
+        (_rescored(hit, value) for hit, value in zip(read, relevance, strict=True)), key=lambda h: -h.score
+    )
+    return [*scored, *_behind(scored, rest)], None
+
+
+def _behind(scored: Sequence[Hit], rest: Sequence[Hit]) -> list[Hit]:
+    """Hits that were not read, scores lowered where they would overtake one that was."""
+    if not rest:
+        return []
+    factor = min(1.0, scored[-1].score / rest[0].score)
+    return [_rescored(hit, hit.score * factor) for hit in rest]
 
 
 def _rescored(hit: Hit, relevance: float) -> Hit:
