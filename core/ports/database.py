@@ -32,6 +32,10 @@ class Database(Protocol):
 
     def operations(self) -> AbstractContextManager[Any]: ...
 
+    def autocommit(self) -> AbstractContextManager[Any]:
+        """Like `operations`, but every statement is a transaction of its own: no lock is held between two."""
+        ...
+
     def alone(self, key: int) -> AbstractContextManager[bool]:
         """Gives True to one process at a time, until it leaves the block or dies; False to the others at once."""
         ...

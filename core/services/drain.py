@@ -39,7 +39,7 @@ def drain(executor: Executor) -> int:
 def _take(executor: Executor) -> tuple[LaneRef | None, list[DueEvent]]:
     """A lane to work on, and its due events."""
     runtime = executor.worker.runtime
-    with runtime.database.operations() as tx:
+    with runtime.database.autocommit() as tx:
         lane = tx.lanes.take(executor.worker.name, runtime.limits.lease_seconds)
         return lane, tx.lanes.due(lane, runtime.limits.turn_events) if lane else []
 
@@ -60,9 +60,10 @@ class _Turn:
         while True:
             going = self._work(due) and self._flush()
             full = self.worked >= limit
-            with runtime.database.operations() as tx:
-                released = tx.lanes.release(self.lane, always=full or not going)
-                due = [] if released or full or not going else tx.lanes.due(self.lane, limit - self.worked)
+            with runtime.database.autocommit() as tx:
+                over = full or not going
+                released = tx.lanes.let_go(self.lane) if over else tx.lanes.release(self.lane)
+                due = [] if released or over else tx.lanes.due(self.lane, limit - self.worked)
             if not due:
                 if full:
                     runtime.queue.wake("ingest", f"{self.lane.project_id}:{self.lane.lane_key}")

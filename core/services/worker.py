@@ -75,7 +75,7 @@ class Worker:
                 if tx.lanes.holds(lane) and event_id is not None:
                     tx.events.hand_back(lane, event_id)
             with self.runtime.database.operations() as tx:
-                tx.lanes.release(lane, always=True)
+                tx.lanes.let_go(lane)
             self.runtime.queue.wake("ingest", f"{lane.project_id}:{lane.lane_key}")
         return len(held)
 

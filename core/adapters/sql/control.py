@@ -1,4 +1,4 @@
-"""BEGIN and COMMIT, in one round trip each.
+"""BEGIN, COMMIT and other runs of statements without parameters, in one round trip each.
 
 The driver would send BEGIN and the project's name as two statements of their own, which is a quarter of all
 round trips of a short transaction; here both go to the server as one simple query on an autocommit connection.
@@ -24,17 +24,20 @@ def begin(connection: Connection, project_id: UUID | None) -> None:
         if project_id is None
         else b"; SELECT set_config('memlane.project', '%s', true)" % str(project_id).encode()
     )
-    _run(connection, b"BEGIN" + named)
+    run(connection, b"BEGIN" + named)
 
 
 def commit(connection: Connection) -> None:
     """Raises TransactionConflict, DatabaseUnavailable: then nothing is known to be stored."""
-    if _run(connection, b"COMMIT") != b"COMMIT":
+    if run(connection, b"COMMIT") != b"COMMIT":
         raise TransactionConflict("the transaction had failed before its end and was rolled back")
 
 
-def _run(connection: Connection, sql: bytes) -> bytes:
-    """The command tag of the last statement. A broken connection is taken out of the pool."""
+def run(connection: Connection, sql: bytes) -> bytes:
+    """The command tag of the last of several statements, which are one transaction where none is open.
+
+    A broken connection is taken out of the pool. Raises TransactionConflict, DatabaseUnavailable.
+    """
     driver = connection.connection.driver_connection
     if driver is None:
         raise DatabaseUnavailable("the connection is closed")

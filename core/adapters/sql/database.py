@@ -175,6 +175,12 @@ class SqlDatabase:
             commit(connection)
 
     @contextmanager
+    def autocommit(self) -> Iterator[SqlTransaction]:
+        """The operations role without a transaction around its statements: no lock outlives its statement."""
+        with _errors(), self._ops.connect() as connection:
+            yield SqlTransaction(connection)
+
+    @contextmanager
     def alone(self, key: int) -> Iterator[bool]:
         """A session's advisory lock on a connection of its own; PostgreSQL frees it when the connection is gone."""
         with _errors(), self._ops.connect() as connection:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from psycopg.sql import SQL, Literal
 from sqlalchemy import Connection, text
 
+from core.adapters.sql.control import run
 from core.ports.database import DueEvent, LaneRef
 
 _OPEN = "('accepted', 'claimed', 'retrying', 'committed')"
 
+# In one statement, which never waits and whose locks end with it: a worker that is slow to go on delays no accept.
 # The lane whose project holds the fewest live leases, then the one with the oldest due event. A lane is due
 # when its lowest open event is due and nobody holds a live lease on it.
-_NEXT = text(f"""
+_TAKE = text(f"""
 WITH RECURSIVE busy AS (
   SELECT project_id, lane_key FROM leases WHERE expires_at > now()
 ), working AS (
@@ -29,28 +32,25 @@ WITH RECURSIVE busy AS (
                       AND f.seq < e.seq AND f.state IN {_OPEN} AND f.due_at > now())
     ORDER BY e.due_at LIMIT 4) head
   WHERE w.project_id IS NOT NULL
+), next AS (
+  SELECT l.project_id, l.lane_key FROM due JOIN lanes l USING (project_id, lane_key)
+  ORDER BY due.live, due.due_at LIMIT 1 FOR UPDATE OF l SKIP LOCKED
+), before AS (
+  SELECT taken_at < pg_postmaster_start_time() AS restarted FROM leases JOIN next USING (project_id, lane_key)
+), taken AS (
+  INSERT INTO leases AS l (project_id, lane_key, owner, fence, taken_at, expires_at)
+  SELECT project_id, lane_key, :owner, nextval('fences'), clock_timestamp(),
+    clock_timestamp() + :seconds * interval '1 s' FROM next
+  ON CONFLICT (project_id, lane_key) DO UPDATE
+  SET owner = excluded.owner, fence = excluded.fence, taken_at = excluded.taken_at, expires_at = excluded.expires_at
+  WHERE l.expires_at <= now()
+  RETURNING project_id, lane_key, fence
+), pardoned AS (
+  -- A lost worker's events: its crash stays counted, unless the database went away under it.
+  UPDATE events e SET crashes = greatest(crashes - 1, 0) FROM taken t JOIN before ON before.restarted
+  WHERE e.project_id = t.project_id AND e.lane_key = t.lane_key AND e.state = 'claimed'
 )
-SELECT l.project_id, l.lane_key FROM due JOIN lanes l USING (project_id, lane_key)
-ORDER BY due.live, due.due_at LIMIT 1 FOR UPDATE OF l SKIP LOCKED
-""")
-
-_TAKE = text("""
-WITH before AS (
-  SELECT taken_at < pg_postmaster_start_time() AS restarted FROM leases
-  WHERE project_id = :project AND lane_key = :lane
-)
-INSERT INTO leases AS l (project_id, lane_key, owner, fence, taken_at, expires_at)
-VALUES (:project, :lane, :owner, nextval('fences'), clock_timestamp(), clock_timestamp() + :seconds * interval '1 s')
-ON CONFLICT (project_id, lane_key) DO UPDATE
-SET owner = excluded.owner, fence = excluded.fence, taken_at = excluded.taken_at, expires_at = excluded.expires_at
-WHERE l.expires_at <= now()
-RETURNING fence, coalesce((SELECT restarted FROM before), false) AS restarted
-""")
-
-# A lost worker's events: its crash stays counted, unless the database went away under it.
-_PARDON = text("""
-UPDATE events SET crashes = greatest(crashes - 1, 0)
-WHERE project_id = :project AND lane_key = :lane AND state = 'claimed'
+SELECT next.project_id, next.lane_key, taken.fence FROM next LEFT JOIN taken USING (project_id, lane_key)
 """)
 
 _FENCE = text("SELECT 1 FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence FOR SHARE")
@@ -58,14 +58,16 @@ _RENEW = text("""
 UPDATE leases SET expires_at = clock_timestamp() + :seconds * interval '1 s'
 WHERE owner = :owner AND fence = ANY(:fences) RETURNING fence
 """)
-_LOCK_LANE = text("SELECT 1 FROM lanes WHERE project_id = :project AND lane_key = :lane FOR UPDATE")
-_RELEASE = text(f"""
-DELETE FROM leases l WHERE project_id = :project AND lane_key = :lane AND fence = :fence
-  AND (:always OR NOT EXISTS (
-    SELECT FROM (SELECT due_at FROM events e WHERE e.project_id = :project AND e.lane_key = :lane
+# Two statements in one round trip: see `release`.
+_RELEASE = SQL(f"""
+SELECT 1 FROM lanes WHERE project_id = {{project}} AND lane_key = {{lane}} FOR UPDATE;
+DELETE FROM leases l WHERE project_id = {{project}} AND lane_key = {{lane}} AND fence = {{fence}}
+  AND NOT EXISTS (
+    SELECT FROM (SELECT due_at FROM events e WHERE e.project_id = {{project}} AND e.lane_key = {{lane}}
                  AND e.state IN {_OPEN} ORDER BY seq LIMIT 1) head
-    WHERE head.due_at <= clock_timestamp()))
+    WHERE head.due_at <= clock_timestamp())
 """)
+_LET_GO = text("DELETE FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence")
 _DUE_HEADS = text(f"""
 SELECT e.id, e.state, e.crashes FROM events e
 WHERE e.project_id = :project AND e.lane_key = :lane AND e.state IN {_OPEN}
@@ -87,13 +89,10 @@ class SqlLaneStore:
 
     def take(self, owner: str, lease_seconds: float) -> LaneRef | None:
         """Take or take over the lease of the due lane of the least-served project; None when nothing is due."""
-        while (row := self._connection.execute(_NEXT).first()) is not None:
-            lane = {"project": row.project_id, "lane": row.lane_key}
-            taken = self._connection.execute(_TAKE, lane | {"owner": owner, "seconds": lease_seconds}).first()
-            if taken is not None:  # else somebody took it between the two statements: the next one, then
-                if taken.restarted:
-                    self._connection.execute(_PARDON, lane)
-                return LaneRef(row.project_id, row.lane_key, taken.fence)
+        params = {"owner": owner, "seconds": lease_seconds}
+        while (row := self._connection.execute(_TAKE, params).first()) is not None:
+            if row.fence is not None:  # else somebody else was faster: the next one, then
+                return LaneRef(row.project_id, row.lane_key, row.fence)
         return None
 
     def due(self, lane: LaneRef, limit: int) -> list[DueEvent]:
@@ -111,15 +110,21 @@ class SqlLaneStore:
         params = {"owner": owner, "fences": fences, "seconds": lease_seconds}
         return {row.fence for row in self._connection.execute(_RENEW, params)}
 
-    def release(self, lane: LaneRef, *, always: bool = False) -> bool:
-        """Free the lease if no event of the lane is due (or `always`); False: there is more to do.
+    def release(self, lane: LaneRef) -> bool:
+        """Free the lease if no event of the lane is due; False: there is more to do.
 
         Two statements: the lock on the lane's row makes accept wait, and the second statement then sees
         every event accepted before; one statement alone would use a snapshot from before the lock.
+        Raises TransactionConflict, DatabaseUnavailable.
         """
-        params = {"project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence, "always": always}
-        self._connection.execute(_LOCK_LANE, params)
-        return self._connection.execute(_RELEASE, params).rowcount > 0
+        values = {"project": str(lane.project_id), "lane": lane.lane_key, "fence": lane.fence}
+        statements = _RELEASE.format(**{name: Literal(value) for name, value in values.items()})
+        return run(self._connection, statements.as_bytes()) != b"DELETE 0"
+
+    def let_go(self, lane: LaneRef) -> bool:
+        """Free the lease whatever is due: whoever calls it wakes another worker."""
+        params = {"project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence}
+        return self._connection.execute(_LET_GO, params).rowcount > 0
 
     def is_free(self, lane: LaneRef) -> bool:
         """True when nobody holds a live lease: the caller should wake a worker after its commit."""
