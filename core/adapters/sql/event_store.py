@@ -15,12 +15,6 @@ from core.domain.scope import Scope
 from core.domain.work import EventWork, NewEvent
 from core.ports.database import LaneRef
 
-_ENTITIES = text("""
-INSERT INTO scope_entities AS s (project_id, type, name, created_at, updated_at)
-SELECT :project, e.type, e.name, now(), now()
-FROM unnest(CAST(:types AS text[]), CAST(:names AS text[])) AS e(type, name)
-ON CONFLICT (project_id, type, name) DO UPDATE SET updated_at = now() WHERE s.updated_at < now() - interval '1 minute'
-""")
 _ACCEPT = text("""
 WITH lane AS (
   INSERT INTO lanes AS l (project_id, lane_key, next_seq, next_position, user_id, agent_id, app_id, run_id)
@@ -29,6 +23,12 @@ WITH lane AS (
   SET next_seq = l.next_seq + 1, next_position = l.next_position + :messages, user_id = excluded.user_id,
     agent_id = excluded.agent_id, app_id = excluded.app_id, run_id = excluded.run_id
   RETURNING next_seq - 1 AS seq, next_position - :messages AS position
+), known AS (
+  INSERT INTO scope_entities AS s (project_id, type, name, created_at, updated_at)
+  SELECT :project, e.type, e.name, now(), now()
+  FROM unnest(CAST(:types AS text[]), CAST(:names AS text[])) AS e(type, name)
+  ON CONFLICT (project_id, type, name) DO UPDATE SET updated_at = now()
+  WHERE s.updated_at < now() - interval '1 minute'
 )
 INSERT INTO events (id, project_id, event_type, state, lane_key, seq, position, user_id, agent_id, app_id, run_id,
                     payload, source, due_at, created_at, updated_at)
@@ -120,9 +120,6 @@ class SqlEventStore:
         A deletion does not make known whom it names: `names_entities` is False then.
         """
         entities = list(event.scope.entities()) if names_entities else []
-        if entities:
-            params = {"project": project_id, "types": [t for t, _ in entities], "names": [n for _, n in entities]}
-            self._connection.execute(_ENTITIES, params)
         self._connection.execute(
             _ACCEPT,
             {
@@ -133,6 +130,8 @@ class SqlEventStore:
                 "messages": event.messages,
                 "payload": _json(event.payload),
                 "source": event.source,
+                "types": [type_ for type_, _ in entities],
+                "names": [name for _, name in entities],
                 **event.scope.as_dict(),
             },
         )
