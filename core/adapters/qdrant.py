@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import httpx
+import orjson
 from qdrant_client import QdrantClient
 from qdrant_client import models as q
 from qdrant_client.common.client_exceptions import QdrantException
@@ -20,6 +21,7 @@ from core.adapters.qdrant_wire import (
     DENSE,
     SPARSE,
     Search,
+    point_of,
     query_body,
     query_hits,
     sparse_vectors,
@@ -186,6 +188,15 @@ class QdrantIndex:
                 yield UUID(str(record.id)), record.payload or {}
             if offset is None:
                 return
+
+    def fetch(self, collection: str, ids: Sequence[UUID]) -> dict[UUID, IndexPoint]:
+        body = orjson.dumps({"ids": list(ids), "with_payload": True, "with_vector": True})
+        answer = self._send("POST", "/collections/{collection_name}/points", collection, body)
+        return {point.id: point for point in map(point_of, answer.get("result") or ())}
+
+    def names(self) -> list[str]:
+        with _unavailable():
+            return [found.name for found in self._client.get_collections().collections]
 
     def drop(self, collection: str) -> None:
         with _unavailable():

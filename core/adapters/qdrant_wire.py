@@ -88,3 +88,10 @@ def query_hits(answer: dict[str, Any], expected: int) -> list[list[IndexHit]]:
     if len(lists) != expected:
         raise IndexUnavailable(f"{expected} searches were answered with {len(lists)} lists")
     return lists
+
+
+def point_of(record: dict[str, Any]) -> IndexPoint:
+    """A point as it was asked for, vectors included; a sparse vector that the index does not hold is empty."""
+    vectors = record["vector"]
+    found = {name: SparseVector(**vectors[name]) if name in vectors else SparseVector([], []) for name in SPARSE}
+    return IndexPoint(id=UUID(str(record["id"])), dense=vectors[DENSE], payload=record.get("payload") or {}, **found)

@@ -126,7 +126,11 @@ def _begin(rebuild: Rebuild) -> Any:
         rebuild.index.ensure(building.name, building.dims)
         return building
     if building is not None:
-        _abandon(rebuild)
+        how = f"a re-embedding to {building.embedding_model}" if building.staged else "a rebuild without a new model"
+        raise ReindexRefused(
+            f"There is {how} that was stopped after {building.done} memories: go on with that one, or give it up "
+            "with `memlane reindex --abort`."
+        )
     name = f"{rebuild.prefix}_{rebuild.run.hex[:8]}{rebuild.run.hex[-6:]}"
     rebuild.index.ensure(name, wanted[1])
     try:

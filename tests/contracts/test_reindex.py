@@ -285,6 +285,8 @@ def test_two_rebuilds_do_not_run_at_once_and_one_can_be_given_up(place: Place) -
 
     with pytest.raises(Killed):
         reindex(place.rebuild(tell=second))
+    with pytest.raises(ReindexRefused, match="was stopped after 0"):
+        reindex(place.rebuild(embedder=OtherEmbedder()))
     assert abandon(place.rebuild())
     assert not abandon(place.rebuild())
     assert set(place.points(place.active())) == {str(row.id) for row in place.line.memories()}

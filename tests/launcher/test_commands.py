@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import Result
 from sqlalchemy import text
+from typer.testing import CliRunner
 
+from core.adapters.qdrant import QdrantIndex
+from deploy.cli.main import app
+from deploy.local.failure import StackFailure
 from tests.conftest import Stack, TestProject
 from tests.stack import ROOT, clean_environment
 from tests.waiting import wait_until
+
+Command = Callable[..., Result]
 
 
 def memlane(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -80,7 +90,21 @@ def test_commands_explain_themselves(command: str, tmp_path: Path) -> None:
     assert len(found.stdout) > 200
 
 
-def test_failed_events_are_seen_and_queued_again(stack: Stack, project: TestProject, client: httpx.Client) -> None:
+@pytest.fixture
+def here(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """`memlane events …` in this process, which is much quicker than one of its own."""
+    for name, value in stack.state.environment.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(app, ["events", *arguments])
+
+    return run
+
+
+def test_failed_events_are_seen_and_queued_again(
+    stack: Stack, project: TestProject, client: httpx.Client, here: Command
+) -> None:
     """Made to fail by what a lost worker leaves behind; the payload is there, so it can be done again."""
     body = {"messages": [{"role": "user", "content": "I grow orchids"}], "user_id": "u", "infer": False}
     event = client.post("/v3/memories/add/", json=body).raise_for_status().json()["event_id"]
@@ -90,24 +114,24 @@ def test_failed_events_are_seen_and_queued_again(stack: Stack, project: TestProj
                      WHERE id = :id"""
         tx.connection.execute(text(failing), {"id": event})
     mine = ("--project", str(project.id))
-    listed = memlane("events", "list", "--failed", *mine, home=stack.home).stdout
+    listed = here("list", "--failed", *mine).stdout
     assert event in listed
     assert "worker_lost" in listed
     assert "orchids" not in listed
-    shown = memlane("events", "show", event, home=stack.home).stdout
+    shown = here("show", event).stdout
     assert json.loads(shown)["error"]["code"] == "worker_lost"
     assert "orchids" not in shown
-    assert "orchids" in memlane("events", "show", event, "--payload", home=stack.home).stdout
+    assert "orchids" in here("show", event, "--payload").stdout
     failed = client.get("/v1/events/?status=FAILED").json()
     assert [item["id"] for item in failed["results"]] == [event]
-    dry = memlane("events", "retry", "--failed-since", "2h", "--dry-run", *mine, home=stack.home).stdout
+    dry = here("retry", "--failed-since", "2h", "--dry-run", *mine).stdout
     assert event in dry
     assert "1 of 1" in dry
     assert client.get(f"/v1/event/{event}/").json()["status"] == "FAILED"
     other = ("--code", "rate_limited")
-    assert "0 of 0" in memlane("events", "retry", "--failed-since", "2h", *other, *mine, home=stack.home).stdout
-    again = memlane("events", "retry", "--failed-since", "2h", "--code", "worker_lost", *mine, home=stack.home)
-    assert "1 of 1 failed events are queued again" in again.stdout, again.stderr
+    assert "0 of 0" in here("retry", "--failed-since", "2h", *other, *mine).stdout
+    again = here("retry", "--failed-since", "2h", "--code", "worker_lost", *mine)
+    assert "1 of 1 failed events are queued again" in again.stdout, again.exception
     wait_until(lambda: client.get(f"/v1/event/{event}/").json()["status"] == "SUCCEEDED", what="it ends again")
 
 
@@ -120,11 +144,10 @@ def test_failed_events_are_seen_and_queued_again(stack: Stack, project: TestProj
         (("list", "--status", "odd"), "odd"),
     ],
 )
-def test_events_refuses_what_it_does_not_understand(stack: Stack, arguments: tuple[str, ...], says: str) -> None:
-    refused = memlane("events", *arguments, home=stack.home)
-    assert refused.returncode == 1
-    assert says in refused.stderr
-    assert "Traceback" not in refused.stderr
+def test_events_refuses_what_it_does_not_understand(here: Command, arguments: tuple[str, ...], says: str) -> None:
+    refused = here(*arguments)
+    assert isinstance(refused.exception, StackFailure)
+    assert says in refused.exception.message + refused.exception.fix
 
 
 @pytest.mark.long
@@ -160,3 +183,61 @@ def test_there_is_nothing_to_give_up_where_nothing_is_rebuilt(stack: Stack) -> N
     given_up = memlane("reindex", "--abort", home=stack.home)
     assert given_up.returncode == 0, given_up.stderr
     assert "nothing" in given_up.stdout
+
+
+@pytest.mark.long
+def test_a_lost_point_is_found_by_the_deep_look_and_repaired(
+    stack: Stack, project: TestProject, client: httpx.Client
+) -> None:
+    stored(client, "I grow orchids", "u")
+    with stack.database.operations() as tx:
+        active = tx.ops.collections()["active"].name
+        [row] = tx.connection.execute(text("SELECT id FROM memories WHERE project_id = :p"), {"p": project.id})
+    environment = stack.state.environment
+    with closing(QdrantIndex(environment["MEMLANE_QDRANT_URL"], environment["MEMLANE_QDRANT_API_KEY"])) as index:
+        index.delete([active], [row.id])
+        found = memlane("doctor", "--deep", home=stack.home)
+        assert found.returncode == 1
+        assert str(row.id) in found.stdout
+        fixed = memlane("doctor", "--deep", "--fix", home=stack.home)
+        assert fixed.returncode == 0, fixed.stdout + fixed.stderr
+        wait_until(lambda: index.fetch(active, [row.id]), what="the point comes back")
+
+
+def stored(client: httpx.Client, memory: str, user: str) -> None:
+    body = {"messages": [{"role": "user", "content": memory}], "user_id": user, "infer": False}
+    event = client.post("/v3/memories/add/", json=body).raise_for_status().json()["event_id"]
+    wait_until(lambda: client.get(f"/v1/event/{event}/").json()["status"] == "SUCCEEDED", what="the event ends")
+
+
+@pytest.mark.long
+def test_what_was_erased_is_nowhere_on_the_disk_after_compacting(stack: Stack, client: httpx.Client) -> None:
+    """Bytes of every file: of tables, indexes, statistics, the log, the segments of Edge, and our own logs."""
+    canary, user = f"zyxel{secrets.token_hex(6)}", f"whom{secrets.token_hex(6)}"
+    for n in range(30):
+        stored(client, f"The pass phrase number {n} is {canary}", user)
+    found = client.post("/v3/memories/search/", json={"query": canary, "filters": {"user_id": user}}).json()
+    assert found["results"]
+    with stack.database.operations() as tx:
+        tx.connection.execute(text("SELECT count(*) FROM memories WHERE memory LIKE :c"), {"c": f"%{canary}%"})
+    assert traces(stack, canary) != []
+    assert traces(stack, user) != []
+    erased = client.delete(f"/v2/entities/user/{user}/").raise_for_status().json()
+    event = erased["event_id"]
+    wait_until(lambda: client.get(f"/v1/event/{event}/").json()["status"] == "SUCCEEDED", what="the erasure ends")
+    compacted = memlane("doctor", "--compact", home=stack.home)
+    assert compacted.returncode == 0, compacted.stdout + compacted.stderr
+    assert traces(stack, canary) == []
+    assert traces(stack, user) == []
+    stored(client, "I still grow orchids", "v")
+
+
+def traces(stack: Stack, word: str) -> list[str]:
+    """The files that hold these bytes."""
+    folders = {stack.home, Path(stack.state.postgres_data or stack.home)}
+    found = []
+    for path in (path for folder in folders for path in folder.rglob("*")):
+        with suppress(FileNotFoundError):  # files of a running system come and go
+            if path.is_file() and word.encode() in path.read_bytes():
+                found.append(str(path))
+    return found

@@ -38,6 +38,13 @@ _BATCH = text("""
 SELECT id, project_id FROM memories WHERE state <> 'deleted' AND embedding IS NOT NULL
   AND (CAST(:after AS uuid) IS NULL OR id > :after) ORDER BY id LIMIT :limit
 """)
+_SAMPLE = text("""
+SELECT id, project_id FROM memories WHERE state <> 'deleted' AND embedding IS NOT NULL ORDER BY random() LIMIT :limit
+""")
+_LATE = text("SELECT memory_id FROM projections WHERE memory_id = ANY(:ids)")
+_KNOWN = text("""
+SELECT id FROM memories WHERE id = ANY(:ids) AND state <> 'deleted' AND embedding IS NOT NULL
+""")
 _UNSTAGED = text("""
 SELECT m.* FROM memories m LEFT JOIN staged_embeddings s ON s.memory_id = m.id AND s.hash = m.hash
 WHERE s.memory_id IS NULL AND m.state <> 'deleted' AND m.embedding IS NOT NULL
@@ -98,6 +105,19 @@ class SqlRebuildStore:
         """(project, memory) in order of the memory's id."""
         rows = self._connection.execute(_BATCH, {"after": after, "limit": limit})
         return [(row.project_id, row.id) for row in rows]
+
+    def sample(self, limit: int) -> list[tuple[UUID, UUID]]:
+        """(project, memory) of some, at random."""
+        rows = self._connection.execute(_SAMPLE, {"limit": limit})
+        return [(row.project_id, row.id) for row in rows]
+
+    def late(self, ids: Sequence[UUID]) -> set[UUID]:
+        """Those among these whose projection is still waited for."""
+        return {row.memory_id for row in self._connection.execute(_LATE, {"ids": list(ids)})}
+
+    def known(self, ids: Sequence[UUID]) -> set[UUID]:
+        """Those among these that have a place in the index."""
+        return {row.id for row in self._connection.execute(_KNOWN, {"ids": list(ids)})}
 
     def unstaged(self, limit: int, ids: Sequence[UUID] | None = None) -> list[Memory]:
         """Memories that have no valid staged vector; of all, or among these."""
