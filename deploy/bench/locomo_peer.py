@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deploy.bench.locomo import Plan, Run
 from deploy.bench.locomo_data import ANSWERABLE, CATEGORIES
-from deploy.bench.peer import NOTE, PeerJob, PeerMemory, PeerQuestion, run_peer
+from deploy.bench.peer import NOTE, PeerAnswer, PeerJob, PeerMemory, PeerQuestion, run_peer
 from deploy.bench.recall import Found, Judged, answerable, judge, recall_table
 from deploy.bench.report import Cell, Figures, Report
 from deploy.bench.stats import latencies, paired_difference
@@ -12,24 +12,23 @@ from deploy.bench.stats import latencies, paired_difference
 
 def add_to(report: Report, run: Run, plan: Plan) -> None:
     """Run the peer and add its tables to the report. It always stores turn by turn, verbatim."""
-    judged = _ask(run, plan)
+    answer, judged = _ask(run, plan)
     report.tables += [
         recall_table("mem0, evidence recall", judged),
         _difference(run.judged, judged),
         _times(run, judged),
     ]
-    report.notes.append(NOTE)
+    report.notes += [NOTE, f"mem0 asked: {answer.measured}, loaded in {answer.load_seconds:.0f} s"]
 
 
-def _ask(run: Run, plan: Plan) -> list[Judged]:
+def _ask(run: Run, plan: Plan) -> tuple[PeerAnswer, list[Judged]]:
     memories = [PeerMemory(one.id, turn.line, turn.dia_id) for one in plan.conversations for turn in one.turns]
     questions = [judged.question for judged in run.judged]
     asked = [PeerQuestion(question.conversation, question.text) for question in questions]
-    answer = run_peer(PeerJob(memories, asked, plan.top_k, 0.0))
+    answer = run_peer(PeerJob(memories, asked, plan.top_k, 0.0), kept=True)
     found = [[Found(text, frozenset([key])) for key, text in hits] for hits in answer.found]
-    return [
-        judge(question, hits, ms) for question, hits, ms in zip(questions, found, answer.milliseconds, strict=True)
-    ]
+    pairs = zip(questions, found, answer.milliseconds, strict=True)
+    return answer, [judge(question, hits, ms) for question, hits, ms in pairs]
 
 
 def _difference(ours: list[Judged], theirs: list[Judged]) -> Figures:
