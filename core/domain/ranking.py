@@ -96,11 +96,9 @@ def fuse(
     words = [saturated(item.bm25_ctx, params.bm25_ctx_half) for item in candidates]
     places = [item.place for item in candidates]
     around = surroundings(places, dense, words, Assumed(floor, params.alone, params.session_best))
-    weights = params.collecting if asked.collecting else params.pointed
-    sums = [
-        _parts(item, _Near(*near), asked.time, _Rates(weights, params))
-        for item, near in zip(candidates, zip(dense, words, around, strict=True), strict=True)
-    ]
+    rates = _Rates(params.collecting if asked.collecting else params.pointed, params)
+    near = zip(dense, words, around, strict=True)
+    sums = [_parts(item, own, asked.time, rates) for item, own in zip(candidates, near, strict=True)]
     evidence = {item.id: sum(parts) * _quality(item, params) for item, parts in zip(candidates, sums, strict=True)}
     evidence = _newest_truth_first(evidence, candidates)
     order = sorted(zip(candidates, sums, strict=True), key=lambda pair: _place_in_order(pair[0], evidence))
@@ -112,12 +110,7 @@ def _place_in_order(item: Candidate, evidence: Mapping[UUID, float]) -> tuple[fl
     return -evidence[item.id], 1.0 if item.cosine is None else -item.cosine, item.id
 
 
-class _Near(NamedTuple):
-    """A candidate's own calibrated evidence, and that of what stands around it."""
-
-    dense: float
-    words: float
-    around: Around
+_Near = tuple[float, float, Around]  # a candidate's own calibrated dense and lexical evidence, and what stands around
 
 
 class _Rates(NamedTuple):
@@ -135,12 +128,12 @@ class _Parts(NamedTuple):
 
 
 def _parts(item: Candidate, near: _Near, time: TimeAsked, rates: _Rates) -> _Parts:
-    weights, params = rates
+    (weights, params), (dense, words, around) = rates, near
     return _Parts(
-        weights.dense * near.dense + weights.before * near.around.before + weights.after * near.around.after,
+        weights.dense * dense + weights.before * around.before + weights.after * around.after,
         weights.bm25 * saturated(item.bm25, params.bm25_half)
-        + weights.bm25_ctx * near.words
-        + weights.session * near.around.session,
+        + weights.bm25_ctx * words
+        + weights.session * around.session,
         weights.entity * saturated(item.entity, params.entity_half) + weights.speaker * item.said_by_subject,
         weights.temporal * temporal_match(time, item.told) if time.any else 0.0,
     )

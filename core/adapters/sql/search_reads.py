@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Column, ColumnElement, Connection, Text, Uuid, any_, cast, literal, null, select
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import ARRAY, Column, ColumnElement, Connection, Text, Uuid, any_, cast, func, literal, null, select
 
 from core.adapters.sql.filter_sql import compile_sql
 from core.adapters.sql.memory_store import memory_of
@@ -20,14 +19,31 @@ from core.domain.memory import Memory, MemoryState
 from core.domain.recalled import Recalled
 
 _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
-_JSON = ("metadata", "entities")
 
 
 def _light(column: Column[Any]) -> ColumnElement[Any]:
-    """Of hundreds of candidates a few are shown: no embeddings, and JSON stays text until somebody reads it."""
+    """Of hundreds of candidates a few are shown: no embeddings, and what takes long to parse stays text till then."""
     if column.name == "embedding":
         return null().label("embedding")
-    return cast(column, Text).label(column.name) if column.name in _JSON else column
+    if column.name in _PARSED:
+        written = func.array_to_json(column) if isinstance(column.type, ARRAY) else column
+        return cast(written, Text).label(column.name)
+    return column
+
+
+def _ids(written: str) -> list[UUID]:
+    return [UUID(id_) for id_ in orjson.loads(written)]
+
+
+_PARSED: dict[str, Callable[[str], Any]] = {
+    "metadata": orjson.loads,
+    "entities": orjson.loads,
+    "categories": orjson.loads,
+    "source_turns": orjson.loads,
+    "evidence": _ids,
+    "project_id": UUID,
+    "source_event_id": UUID,
+}
 
 
 _LIGHT = [_light(column) for column in _MEMORIES.columns]
@@ -88,4 +104,5 @@ def _recalled(row: Sequence[Any], ids: Mapping[UUID, UUID]) -> Recalled:
 
 def _memory(row: Sequence[Any]) -> Memory:
     values = dict(zip(_NAMES, row, strict=True))
-    return memory_of(values | {name: orjson.loads(values[name]) for name in _JSON})
+    parsed = {name: parse(values[name]) for name, parse in _PARSED.items() if values[name] is not None}
+    return memory_of(values | parsed)
