@@ -102,7 +102,9 @@ def rebuild_parts(
         database=SqlDatabase(_required(settings.database_url, "MEMLANE_DATABASE_URL")),
         index=QdrantIndex(settings.qdrant_url, _secret(settings.qdrant_api_key), timeout=30),
         prefix=settings.collection,
-        embedder=_models(settings, Breakers(SystemClock().now), telemetry).embedder if embed else None,
+        embedder=_models(settings, Breakers(SystemClock().now), telemetry, searches=False).embedder
+        if embed
+        else None,
         tell=tell,
         crash=CrashPoints(settings.crash_at),
     )

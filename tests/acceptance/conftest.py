@@ -10,7 +10,7 @@ import pytest
 from core.adapters.sql.database import SqlDatabase
 from core.services.issue_key import issue_key
 from tests.acceptance.account import KINDS, Account, account
-from tests.acceptance.model import echo
+from tests.acceptance.model import categorised, echo
 from tests.conftest import Stack, TestProject
 from tests.doubles.model_server import ModelServer
 from tests.stack import running_stack
@@ -46,7 +46,7 @@ class ModelStack:
 def model_stack() -> Iterator[ModelStack]:
     """`memlane up` with MEMLANE_LLM_BASE_URL, for what needs a model's judgement: categories, supersedes."""
     with ModelServer() as model:
-        model.chat.default = echo
+        model.chat.default, model.chat.aside = echo, categorised
         with running_stack(MEMLANE_LLM_BASE_URL=model.url, MEMLANE_LLM_MODEL="double") as (launch, state):
             database = SqlDatabase(state.environment["MEMLANE_DATABASE_URL"])
             try:

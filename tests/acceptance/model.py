@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from tests.doubles.model_server import Reply, Request, memories
+from tests.doubles.model_server import Reply, Request, memories, reply
 
 _TURN = re.compile(r'^\{"turn": .*\}$', re.MULTILINE)
 
@@ -16,6 +16,14 @@ def echo(request: Request) -> Reply:
     allowed = _allowed(request.body)
     turns = [json.loads(line) for line in _TURN.findall(request.body["messages"][-1]["content"])]
     return memories(*(_item(turn, allowed) for turn in turns))
+
+
+def categorised(request: Request) -> Reply | None:
+    """The answer to a request for the categories of one text: those allowed ones whose name it mentions."""
+    if '"title": "categories"' not in json.dumps(request.body):
+        return None
+    said = request.body["messages"][-1]["content"].casefold()
+    return reply({"categories": [name for name in _allowed(request.body) if name.casefold() in said]})
 
 
 def _item(turn: dict[str, Any], allowed: list[str]) -> dict[str, Any]:

@@ -64,9 +64,11 @@ Step = Reply | Callable[[Request], Reply]
 
 @dataclass
 class Route:
-    """The script and the record of one path."""
+    """The script and the record of one path. What `aside` answers takes no step of the script and is not recorded:
+    requests that come at their own time, in the background."""
 
     default: Step
+    aside: Callable[[Request], Reply | None] = lambda _: None
     requests: list[Request] = field(default_factory=list)
     _script: deque[Step] = field(default_factory=deque)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -81,6 +83,9 @@ class Route:
             self.requests.clear()
 
     def answer(self, request: Request) -> Reply:
+        apart = self.aside(request)
+        if apart is not None:
+            return apart
         with self._lock:
             self.requests.append(request)
             step = self._script.popleft() if self._script else self.default
