@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import Celery
 from kombu.entity import Exchange, Queue
 
+CONFIRM_SECONDS = 1.0  # how long a producer waits for RabbitMQ to say that it has a message
 QUEUES = ("ingest", "webhooks", "upkeep")
 _REDIS = ("redis", "rediss", "valkey", "unix", "sentinel")
 
@@ -51,8 +52,8 @@ def _for_producer(app: Celery, redis: bool) -> None:
     options: dict[str, object] = {"max_retries": 0, "interval_start": 0}
     if redis:
         options |= {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "retry_on_timeout": False}
-    else:
-        options |= {"connect_timeout": 0.2}
+    else:  # unconfirmed, a publish to a broker that hangs looks like a good one; see CONFIRM_SECONDS
+        options |= {"connect_timeout": 0.2, "confirm_publish": True, "read_timeout": 2, "write_timeout": 2}
     app.conf.update(
         broker_transport_options=options,
         broker_connection_timeout=0.2,

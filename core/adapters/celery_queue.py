@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 from kombu.exceptions import OperationalError
 
-from core.adapters.celery_app import celery_app
+from core.adapters.celery_app import CONFIRM_SECONDS, celery_app
 from core.ports.runtime import Telemetry
 
 TASKS = {"ingest": "memlane.drain", "webhooks": "memlane.deliver", "upkeep": "memlane.upkeep"}
@@ -65,7 +65,9 @@ class CeleryQueue:
 
     def _send(self, queue: str) -> bool:
         try:
-            self._app.send_task(TASKS[queue], queue=queue, ignore_result=True, retry=False)
+            self._app.send_task(
+                TASKS[queue], queue=queue, ignore_result=True, retry=False, confirm_timeout=CONFIRM_SECONDS
+            )
         except (OperationalError, OSError) as error:
             self._telemetry.emit("wake_failed", queue=queue, error=type(error).__name__)
             return False
