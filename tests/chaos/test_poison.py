@@ -1,29 +1,31 @@
-"""One event that kills every worker process that touches it, among many that do not."""
+"""One event that kills every worker that touches it, among many that do not; and a death during a model call."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from core.domain.scope import Scope
 from core.services.accept import Request, accept
-from tests.chaos.bare import BareWorker
 from tests.chaos.check import assert_lane_order
 from tests.chaos.cluster import Cluster, Part, cluster
 from tests.chaos.test_kills import Load
+from tests.doubles.model_server import Reply, memories
 from tests.doubles.poison import POISON
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.chaos
 
 MAX_CRASHES = 3
+LEASE_SECONDS = 1.5
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Cluster]:
     settings = {"MEMLANE_MODELS": "tests.doubles.poison:models", "MEMLANE_MAX_CRASHES": str(MAX_CRASHES)}
-    with cluster(MEMLANE_LEASE_SECONDS="1.5", MEMLANE_SWEEP_SECONDS="0.2", **settings) as running:
+    with cluster(MEMLANE_LEASE_SECONDS=str(LEASE_SECONDS), MEMLANE_SWEEP_SECONDS="0.2", **settings) as running:
         yield running
 
 
@@ -34,15 +36,15 @@ def load(place: Cluster) -> Iterator[Load]:
     made.close()
 
 
-@pytest.mark.parametrize(("good", "kind"), [(40, "bare"), pytest.param(300, "celery", marks=pytest.mark.long)])
-def test_poison_ends_as_worker_lost_and_takes_nobody_along(place: Cluster, load: Load, good: int, kind: str) -> None:
+@pytest.mark.parametrize("good", [40, pytest.param(300, marks=pytest.mark.long)])
+def test_poison_ends_as_worker_lost_and_takes_nobody_along(place: Cluster, load: Load, good: int) -> None:
     for number in range(good // 2):
         load.add(number, lanes=10)
     payload = {"messages": [{"role": "user", "content": f"This is {POISON}"}], "infer": False}
     poison = accept(load.runtime, Request(load.pipeline.project, Scope(user_id="user-3"), payload)).event_id
     for number in range(good // 2, good):
         load.add(number, lanes=10)
-    worker = place.worker_part("taster") if kind == "celery" else BareWorker(place.environment)
+    worker = place.worker_part("taster")
     starts = _restarted_until_done(worker, load)
     error = load.pipeline.event(poison).error
     assert (load.pipeline.event(poison).state, error["code"]) == ("failed", "worker_lost")
@@ -53,7 +55,7 @@ def test_poison_ends_as_worker_lost_and_takes_nobody_along(place: Cluster, load:
     worker.kill()
 
 
-def _restarted_until_done(worker: Part | BareWorker, load: Load) -> int:
+def _restarted_until_done(worker: Part, load: Load) -> int:
     """Start the worker again whenever it has died, as a supervisor does; returns how often it was started."""
     starts = 0
     while load.open_events():
@@ -62,3 +64,27 @@ def _restarted_until_done(worker: Part | BareWorker, load: Load) -> int:
         assert starts < 20, "the worker dies for ever"
         wait_until(lambda: not worker.running or not load.open_events(), 120, what="the worker dies or is done")
     return starts
+
+
+def test_c15_an_event_whose_worker_dies_during_the_model_call_ends_once_with_the_next(
+    place: Cluster, load: Load
+) -> None:
+    """Within the lease and the time of the model, as far as a busy machine lets it: five times as much."""
+    model_seconds = 2.0
+    said = memories("User keeps bees in Lund")
+    place.models.chat.default = Reply(said.status, said.body, delay=model_seconds)
+    worker = place.worker_part("asking", MEMLANE_LLM_BASE_URL=place.models.url)
+    asked = len(place.models.chat.requests)
+    payload = {"messages": [{"role": "user", "content": "I keep bees in Lund"}]}
+    worker.start()
+    event = accept(load.runtime, Request(load.pipeline.project, Scope(user_id="bee"), payload)).event_id
+    wait_until(lambda: len(place.models.chat.requests) > asked, 60, what="the model is asked")
+    worker.kill()
+    worker.start()
+    killed = time.monotonic()
+    wait_until(lambda: load.pipeline.event(event).state == "projected", 120, what="the event ends")
+    took = time.monotonic() - killed
+    worker.kill()
+    assert [memory.memory for memory in load.pipeline.memories()] == ["User keeps bees in Lund"]
+    assert len(place.models.chat.requests) == asked + 2
+    assert took < 5 * (LEASE_SECONDS + model_seconds)

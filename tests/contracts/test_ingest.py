@@ -168,7 +168,7 @@ def test_eight_parallel_adds_of_one_fact_make_one_row_and_of_eight_facts_eight(l
     assert line.indexed() == {row.id for row in rows}
 
 
-def test_an_event_is_not_succeeded_before_the_index_took_all_of_its_points(line: Pipeline) -> None:
+def test_c16_an_event_is_not_succeeded_before_the_index_took_all_of_its_points(line: Pipeline) -> None:
     index = line.runtime.index
     assert isinstance(index, MoodyIndex)
     index.refusing, index.apply_first = True, 1

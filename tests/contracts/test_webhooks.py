@@ -162,7 +162,7 @@ def test_an_add_is_told_once_it_is_searchable_and_not_before(line: Pipeline, rec
     ]
 
 
-def test_every_path_of_change_emits(line: Pipeline, receiver: Receiver) -> None:
+def test_c40_every_path_of_change_emits(line: Pipeline, receiver: Receiver) -> None:
     endpoint(line, receiver)
     line.add("I like tea")
     line.add("I like milk")
@@ -185,7 +185,7 @@ def test_every_path_of_change_emits(line: Pipeline, receiver: Receiver) -> None:
     )
 
 
-def test_the_signed_bytes_are_the_sent_bytes_for_two_verifiers(line: Pipeline, receiver: Receiver) -> None:
+def test_c40_the_signed_bytes_are_the_sent_bytes_for_two_verifiers(line: Pipeline, receiver: Receiver) -> None:
     _, secret = endpoint(line, receiver)
     line.add("Café é 茶 🍵")
     line.drain()
@@ -210,7 +210,7 @@ def test_after_a_rotation_both_secrets_verify(line: Pipeline, receiver: Receiver
         SvixVerifier(secret).verify(body, headers)
 
 
-def test_500_500_200_arrives_at_the_third_try_under_one_id(line: Pipeline, receiver: Receiver) -> None:
+def test_c40_500_500_200_arrives_at_the_third_try_under_one_id(line: Pipeline, receiver: Receiver) -> None:
     endpoint(line, receiver)
     receiver.answers = [500, 500]
     line.add("I like tea")
@@ -289,7 +289,7 @@ def test_five_days_of_failure_disable(line: Pipeline, receiver: Receiver) -> Non
     assert states(line) == ["cancelled"]
 
 
-def test_a_slow_endpoint_holds_four_slots_and_delays_no_other(line: Pipeline, receiver: Receiver) -> None:
+def test_c40_a_slow_endpoint_holds_four_slots_and_delays_no_other(line: Pipeline, receiver: Receiver) -> None:
     slow = Receiver()
     slow.delay = 30.0
     endpoint(line, slow)
@@ -328,7 +328,7 @@ def test_nothing_is_told_to_another_project_or_of_types_not_asked_for(line: Pipe
 @pytest.mark.parametrize(
     "url", ["http://169.254.169.254/", "http://10.0.0.1/", "http://127.0.0.1/", "https://u:p@a.example"]
 )
-def test_a_private_url_is_refused_at_registration(line: Pipeline, url: str) -> None:
+def test_c40_a_private_url_is_refused_at_registration(line: Pipeline, url: str) -> None:
     with pytest.raises(MemlaneError) as refused:
         create_webhook(line.runtime, parts("none"), line.project, Draft("hook", url, ["memory_add"]))
     assert refused.value.code == "webhook_not_allowed"

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Sequence
 
+from core.adapters.openai_chat import OpenAIChat
 from core.ports.models import Matrix, ModelSet
 from tests.doubles.fast import FastEmbedder
 
@@ -25,4 +26,7 @@ class DeadlyEmbedder(FastEmbedder):
 
 
 def models() -> ModelSet:
-    return ModelSet(DeadlyEmbedder())
+    """With the chat model of MEMLANE_LLM_BASE_URL, where that is set."""
+    url = os.environ.get("MEMLANE_LLM_BASE_URL")
+    chat = OpenAIChat(model="double", base_url=url, api_key=None, timeout=30.0) if url else None
+    return ModelSet(DeadlyEmbedder(), chat)
