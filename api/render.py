@@ -158,6 +158,7 @@ def project_object(project: Project, *, strict_scoping: bool) -> dict[str, Any]:
         "is_default": False,
         "active_prompt_profile": None,
         "decay": bool(kept.get("decay")),
+        "synthesis": bool(kept.get("synthesis")),
         "strict_scoping": strict_scoping if own_rule is None else own_rule,
         "user_role": "OWNER",
     }

@@ -222,4 +222,5 @@ def _limits(settings: Settings) -> Limits:
         max_open_events=settings.max_open_events,
         window_tokens=settings.llm_window_tokens,
         fetch_urls=settings.fetch_urls,
+        synthesis_seconds=settings.synthesis_hours * 3_600,
     )

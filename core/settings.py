@@ -63,6 +63,10 @@ class Settings(BaseSettings):
     )
     fetch_urls: bool = Field(False, description="Fetch remote URLs in message parts.")
 
+    synthesis_hours: float = Field(
+        24.0, gt=0, description="Pause between looks for patterns, where a project wants them."
+    )
+
     workers: int = Field(1, ge=0, le=64, description="Ingest worker processes.")
     worker_concurrency: int = Field(4, ge=1, le=256, description="Threads of each ingest worker.")
     lease_seconds: float = Field(30.0, gt=0, description="Lane lease.")

@@ -11,6 +11,7 @@ from celery.signals import worker_init, worker_shutting_down
 from core.adapters.celery_app import celery_app
 from core.container import SettingsError
 from core.ports.index import EmbedderConflict
+from core.services.synthesize import synthesize_due
 from core.services.upkeep import purge_old
 from core.settings import Settings
 from workers.process import Process, drain_quietly, start
@@ -47,9 +48,10 @@ def _leave(process: Process) -> None:
 
 @app.task(name="memlane.upkeep", ignore_result=True)
 def run_upkeep() -> None:
-    """Delete what is past its retention."""
+    """Delete what is past its retention; look for patterns where projects want them."""
     if _process is not None:
         purge_old(_process.container.runtime)
+        synthesize_due(_process.container.runtime)
 
 
 @app.task(name="memlane.drain", ignore_result=True)

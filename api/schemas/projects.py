@@ -23,6 +23,7 @@ _SETTINGS = (
     "enable_graph",
     "version",
     "strict_scoping",
+    "synthesis",
 )
 
 
@@ -43,6 +44,7 @@ class ProjectPatch(Body):
     strict_scoping: bool | None = Field(
         None, description="Entity fields that a filter does not mention must be null. Null: the server's default."
     )
+    synthesis: bool | None = Field(None, description="Look for patterns over users' memories, now and then.")
 
     @field_validator("custom_instructions", "agent_custom_instructions")
     @classmethod

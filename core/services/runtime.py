@@ -31,6 +31,7 @@ class Limits:
     input_tries: int = 3
     input_age: float = 120.0
     fetch_urls: bool = False
+    synthesis_seconds: float = 86_400.0
 
 
 @dataclass(frozen=True)

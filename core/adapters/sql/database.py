@@ -28,6 +28,7 @@ from core.adapters.sql.rebuild_store import SqlRebuildStore
 from core.adapters.sql.retention_store import SqlRetentionStore
 from core.adapters.sql.scope_entity_store import SqlScopeEntityStore
 from core.adapters.sql.search_reads import SqlSearchReads
+from core.adapters.sql.synthesis_store import SqlSynthesisStore
 from core.adapters.sql.touch_store import SqlTouchStore
 from core.adapters.sql.webhook_store import SqlWebhookStore
 from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
@@ -101,6 +102,10 @@ class SqlTransaction:
     @cached_property
     def categorizations(self) -> SqlCategorizationStore:
         return SqlCategorizationStore(self.connection)
+
+    @cached_property
+    def syntheses(self) -> SqlSynthesisStore:
+        return SqlSynthesisStore(self.connection)
 
     @cached_property
     def projects(self) -> SqlProjectStore:
