@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from deploy.cli import api, beat, bench, doctor, events, flower, keys, migrate, reindex, settings, up, worker
+from deploy.cli import api, archive, beat, bench, doctor, events, flower, keys, migrate, reindex, settings, up, worker
 
 app = typer.Typer(
     name="memlane",
@@ -35,6 +35,8 @@ app.command(rich_help_panel=_SERVICES)(migrate.migrate)
 app.command(rich_help_panel=_CARE)(settings.settings)
 app.command(rich_help_panel=_CARE)(doctor.doctor)
 app.command(rich_help_panel=_CARE)(reindex.reindex)
+app.command(rich_help_panel=_CARE)(archive.export)
+app.command("import", rich_help_panel=_CARE)(archive.import_)
 app.command(rich_help_panel=_CARE, context_settings=bench.PASS_ON)(bench.bench)
 app.add_typer(events.app, name="events", rich_help_panel=_CARE)
 app.add_typer(keys.app, name="keys", rich_help_panel=_CARE)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -82,7 +83,22 @@ def test_migrating_again_changes_nothing(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["up", "api", "worker", "beat", "flower", "migrate", "keys", "settings", "doctor", "events", "reindex"]
+    "command",
+    [
+        "up",
+        "api",
+        "worker",
+        "beat",
+        "flower",
+        "migrate",
+        "keys",
+        "settings",
+        "doctor",
+        "events",
+        "reindex",
+        "export",
+        "import",
+    ],
 )
 def test_commands_explain_themselves(command: str, tmp_path: Path) -> None:
     found = memlane(command, "--help", home=tmp_path)
@@ -92,12 +108,12 @@ def test_commands_explain_themselves(command: str, tmp_path: Path) -> None:
 
 @pytest.fixture
 def here(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """`memlane events …` in this process, which is much quicker than one of its own."""
+    """`memlane …` in this process, which is much quicker than one of its own."""
     for name, value in stack.state.environment.items():
         monkeypatch.setenv(name, value)
 
     def run(*arguments: str) -> Result:
-        return CliRunner().invoke(app, ["events", *arguments])
+        return CliRunner().invoke(app, arguments)
 
     return run
 
@@ -114,23 +130,23 @@ def test_failed_events_are_seen_and_queued_again(
                      WHERE id = :id"""
         tx.connection.execute(text(failing), {"id": event})
     mine = ("--project", str(project.id))
-    listed = here("list", "--failed", *mine).stdout
+    listed = here("events", "list", "--failed", *mine).stdout
     assert event in listed
     assert "worker_lost" in listed
     assert "orchids" not in listed
-    shown = here("show", event).stdout
+    shown = here("events", "show", event).stdout
     assert json.loads(shown)["error"]["code"] == "worker_lost"
     assert "orchids" not in shown
-    assert "orchids" in here("show", event, "--payload").stdout
+    assert "orchids" in here("events", "show", event, "--payload").stdout
     failed = client.get("/v1/events/?status=FAILED").json()
     assert [item["id"] for item in failed["results"]] == [event]
-    dry = here("retry", "--failed-since", "2h", "--dry-run", *mine).stdout
+    dry = here("events", "retry", "--failed-since", "2h", "--dry-run", *mine).stdout
     assert event in dry
     assert "1 of 1" in dry
     assert client.get(f"/v1/event/{event}/").json()["status"] == "FAILED"
     other = ("--code", "rate_limited")
-    assert "0 of 0" in here("retry", "--failed-since", "2h", *other, *mine).stdout
-    again = here("retry", "--failed-since", "2h", "--code", "worker_lost", *mine)
+    assert "0 of 0" in here("events", "retry", "--failed-since", "2h", *other, *mine).stdout
+    again = here("events", "retry", "--failed-since", "2h", "--code", "worker_lost", *mine)
     assert "1 of 1 failed events are queued again" in again.stdout, again.exception
     wait_until(lambda: client.get(f"/v1/event/{event}/").json()["status"] == "SUCCEEDED", what="it ends again")
 
@@ -145,7 +161,7 @@ def test_failed_events_are_seen_and_queued_again(
     ],
 )
 def test_events_refuses_what_it_does_not_understand(here: Command, arguments: tuple[str, ...], says: str) -> None:
-    refused = here(*arguments)
+    refused = here("events", *arguments)
     assert isinstance(refused.exception, StackFailure)
     assert says in refused.exception.message + refused.exception.fix
 
@@ -179,9 +195,9 @@ def test_a_rebuild_that_is_killed_is_finished_by_the_next_one(
     assert rows["active"].name != before
 
 
-def test_there_is_nothing_to_give_up_where_nothing_is_rebuilt(stack: Stack) -> None:
-    given_up = memlane("reindex", "--abort", home=stack.home)
-    assert given_up.returncode == 0, given_up.stderr
+def test_there_is_nothing_to_give_up_where_nothing_is_rebuilt(here: Command) -> None:
+    given_up = here("reindex", "--abort")
+    assert given_up.exit_code == 0, given_up.exception
     assert "nothing" in given_up.stdout
 
 
@@ -241,3 +257,25 @@ def traces(stack: Stack, word: str) -> list[str]:
             if path.is_file() and word.encode() in path.read_bytes():
                 found.append(str(path))
     return found
+
+
+def test_a_project_is_exported_and_imported_again(
+    stack: Stack, project: TestProject, client: httpx.Client, here: Command, tmp_path: Path
+) -> None:
+    """Into the same project, where all of it stands already; a file that is there is never written over."""
+    stored(client, "I grow orchids", "u")
+    for name in ("all.jsonl", "all.jsonl.gz"):
+        file = tmp_path / name
+        written = here("export", "--project", str(project.id), str(file))
+        assert written.exit_code == 0, written.exception
+        assert file.stat().st_mode & 0o777 == 0o600
+        refused = here("export", "--project", str(project.id), str(file))
+        assert "exists already" in str(getattr(refused.exception, "message", ""))
+        again = here("import", "--project", str(project.id), str(file))
+        assert "0 of them new" in again.stdout, again.exception
+    file.write_bytes(file.read_bytes()[:-20])
+    broken = here("import", "--project", str(project.id), str(file))
+    assert isinstance(broken.exception, StackFailure)
+    unknown = here("export", "--project", str(uuid4()), str(tmp_path / "none.jsonl"))
+    assert isinstance(unknown.exception, StackFailure)
+    assert list(tmp_path.glob("none*")) == []

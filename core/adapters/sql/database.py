@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, create_engine, exc
 
+from core.adapters.sql.archive_store import SqlArchiveStore
 from core.adapters.sql.categorization_store import SqlCategorizationStore
 from core.adapters.sql.control import CONFLICTS, begin, commit
 from core.adapters.sql.erasure_store import SqlErasureStore
@@ -114,6 +115,10 @@ class SqlTransaction:
     @cached_property
     def rebuild(self) -> SqlRebuildStore:
         return SqlRebuildStore(self.connection)
+
+    @cached_property
+    def archive(self) -> SqlArchiveStore:
+        return SqlArchiveStore(self.connection)
 
     @cached_property
     def retention(self) -> SqlRetentionStore:
