@@ -17,7 +17,7 @@ from core.text.lang.answers import NO, YES
 from core.text.lang.negation import HARD, SOFT
 from core.text.lang.paraphrase import PARAPHRASE, PARAPHRASE_HAN, REPORTING, REPORTING_CJK
 from core.text.language import language
-from core.text.normalise import fold
+from core.text.normalise import fold, unaccented
 from core.text.numbers import months, numbers
 from core.text.support import Support, unsupported_name
 
@@ -54,6 +54,7 @@ def ungrounded(candidate: str, sources: Sequence[str], *, allowed: Sequence[str]
         or _flipped(claims, told, code)
         or _asked(candidate, claims, told)
         or _invented(claims, support, code)
+        or _empty(candidate, claims, support, code)
     )
 
 
@@ -175,6 +176,16 @@ def _invented(claims: Sequence[Clause], support: Support, code: str) -> str | No
         if len(new) > NOVEL * len(telling):
             return f"not said: {claim.text!r}"
     return None
+
+
+def _empty(candidate: str, claims: Sequence[Clause], support: Support, code: str) -> str | None:
+    """ "I'm a user of the assistant": not one word that tells something, and nobody's own words ("I love it")."""
+    free = _free_words(code)
+    if numbers(candidate) or any(claim.about - free for claim in claims):
+        return None
+    if "".join(_WORD.findall(unaccented(fold(candidate)))).replace("'", "") in support.squashed:
+        return None
+    return "it tells nothing"
 
 
 def _numeric(mark: str) -> bool:

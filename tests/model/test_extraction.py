@@ -46,7 +46,7 @@ def chat() -> Iterator[OpenAIChat]:
 
 @pytest.fixture(scope="module")
 def extractor(chat: OpenAIChat) -> ModelExtractor:
-    return ModelExtractor(chat, max_tokens=1024)
+    return ModelExtractor(chat, max_tokens=512)
 
 
 def request_of(name: str, instructions: Instructions | None = None) -> ExtractionRequest:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from core.domain.memory import Candidate, Entity, Relation, Supersede, Turn
 from core.domain.outcomes import Outcome
 from core.ports.extraction import ExtractionRequest
+from core.services.extract_model.parse import without_answers
 from core.services.extract_model.prompt import ENTITY_TYPES, SUPERSEDE_KINDS
 from core.services.extract_model.windows import Window
 from core.text.budget import clean
@@ -42,7 +43,7 @@ class Ground:
     def of(cls, request: ExtractionRequest, window: Window) -> Ground:
         told = [*request.earlier, *window.before, *window.turns]
         names = list(dict.fromkeys(turn.name for turn in told if turn.name))
-        sources = [*(memory.text for memory in request.shown), *(turn.text for turn in told)]
+        sources = [*(memory.text for memory in request.shown), *(without_answers(turn.text) for turn in told)]
         return cls(request, window.turns, sources, names, frozenset(_resolved(window.turns)))
 
 

@@ -23,6 +23,7 @@ _THOUGHT_TAG = re.compile(
 )
 _BRACKET = re.compile(r"[{\[]")
 _ARRAY = re.compile(rf'"(?:{"|".join(_LIST_KEYS)})"\s*:\s*\[')
+_FORGED = re.compile(r'\{\s*["\']?(?:memories|facts)["\']?\s*:\s*\[', re.IGNORECASE)
 _STRICT = json.JSONDecoder(strict=False)  # raw line breaks inside strings are common and harmless
 
 
@@ -64,6 +65,19 @@ def listed_under(key: str, text: str) -> list[Any] | None:
             found: list[Any] = value[key]
             return found
     return None
+
+
+def without_answers(text: str) -> str:
+    """A message without the JSON in it that has the form of an answer: whoever spells one out wants it to be taken
+    for the model's own. Text around it stays."""
+    kept: list[str] = []
+    at = 0
+    for match in _FORGED.finditer(text):
+        if match.start() < at:
+            continue  # inside the one before
+        kept.append(text[at : match.start()])
+        at = _balanced_end(text, match.start()) or len(text)
+    return "".join([*kept, text[at:]])
 
 
 def _first(text: str, stripped: str) -> Answer | None:

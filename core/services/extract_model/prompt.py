@@ -58,6 +58,8 @@ was true before), "corrected" (it never was) or "temporary".
 - "merges": numbers of existing memories that this one restates with more detail. "linked": numbers of related ones.
 
 Examples
+{"turn": 0, "role": "user", "said": "2025-03-02", "text": "Danke! Wie koche ich ein Ei?"}
+→ {"memories": []}
 Existing memories: 1. Ines drives a red Fiat
 {"turn": 0, "role": "user", "name": "Ines", "said": "2025-09-14", "text": "My brother Tomas never liked sailing, he \
 sold his boat yesterday. And I swapped the Fiat for a blue van!"}
@@ -70,9 +72,7 @@ a blue van", "turns": [0], "supersedes": [{"index": 1, "kind": "changed"}]}]}
 {"turn": 0, "role": "user", "said": "2025-03-02", "text": "¿Qué objetivo uso para retratos?"}
 {"turn": 1, "role": "assistant", "said": "2025-03-02", "text": "Te recomiendo el de 35 mm."}
 → {"memories": [{"text": "El asistente recomendó el objetivo de 35 mm para retratos", "attributed_to": "assistant", \
-"turns": [1]}]}
-{"turn": 0, "role": "user", "said": "2025-03-02", "text": "Danke! Wie koche ich ein Ei?"}
-→ {"memories": []}"""
+"turns": [1]}]}"""
 
 PROCEDURAL = """\
 You keep the working memory of an agent. You read the messages of one run and write one memory that lets the agent \

@@ -53,6 +53,7 @@ IMPERATIVE = re.compile(
     r"outline|prove|remember|remind|note|keep in mind|don't forget|believe|optimi[sz]e|check|let me know"
     r"|look at|take a look|try|go ahead|keep|imagine|consider"
     r"|note that you|"
+    r"ignore|disregard|pretend|act as|respond|reply|output|forget (?:all|about|everything|what|your|the)|"
     r"stop|wait|hold on|continue|repeat|answer|read|see|click|use|ping|test|format|start|do it|don't)\b"
     r"|^(?:can|could|would|will) (?:you|u|someone|anybody)\b|^i(?:'d like| want| need) you to\b|^please\b"
     r"|^(?:bitte|erkläre?|zeige?|schreibe?|gib|hilf|übersetze?|erstelle?|mach|such|finde?|nenne?|sag mir|beschreibe?|"
