@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 
 from pydantic import SecretStr
@@ -23,6 +23,7 @@ from core.ports.models import ChatModel, Embedder, ModelSet, Reranker
 from core.ports.runtime import Telemetry
 from core.services.authenticate import KeyAuthenticator
 from core.services.breaker import Breakers
+from core.services.calls import Calls, watched
 from core.services.collections import CollectionRegistry
 from core.services.crash_points import CrashPoints
 from core.services.extract_rules import RuleExtractor
@@ -33,6 +34,9 @@ from core.services.rerank_chat import ChatReranker
 from core.services.runtime import Limits, Runtime
 from core.services.webhooks import WebhookParts
 from core.settings import Settings
+
+_IN_PROCESS = 10
+_INDEX_CALLS = {"ensure": 300.0, "upsert": 60.0, "delete": 60.0, "query": 30.0, "nearest": 30.0, "fetch": 60.0}
 
 
 class SettingsError(Exception):
@@ -48,6 +52,7 @@ class Container:
     database: SqlDatabase
     authenticator: Authenticator
     webhooks: WebhookParts
+    calls: Calls = field(default_factory=Calls)
 
     @property
     def telemetry(self) -> Telemetry:
@@ -73,6 +78,9 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
     index = QdrantIndex(settings.qdrant_url, _secret(settings.qdrant_api_key))
     clock = SystemClock()
     models = _models(settings, Breakers(clock.now), telemetry, searches=not worker)
+    calls = Calls()
+    if worker:
+        index, models = watched(index, calls, _INDEX_CALLS), _watched_models(settings, models, calls)
     runtime = Runtime(
         database=database,
         index=index,
@@ -86,7 +94,18 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         limits=_limits(settings),
         crash=CrashPoints(settings.crash_at),
     )
-    return Container(settings, runtime, database, KeyAuthenticator(database), _webhooks(settings))
+    return Container(settings, runtime, database, KeyAuthenticator(database), _webhooks(settings), calls)
+
+
+def _watched_models(settings: Settings, models: ModelSet, calls: Calls) -> ModelSet:
+    """Endpoints keep their deadlines themselves, as a rule; what computes in process is given ten times as long."""
+    own = settings.models is not None
+    embedding = settings.embedder_timeout * (_IN_PROCESS if own or settings.embedder_base_url is None else 2)
+    chat = models.chat and watched(
+        models.chat, calls, {"complete": settings.llm_timeout * (_IN_PROCESS if own else 1)}
+    )
+    embedder = watched(models.embedder, calls, {"embed_passages": embedding, "embed_query": embedding})
+    return replace(models, embedder=embedder, chat=chat)
 
 
 def rebuild_parts(

@@ -70,6 +70,9 @@ class Settings(BaseSettings):
     workers: int = Field(1, ge=0, le=64, description="Ingest worker processes.")
     worker_concurrency: int = Field(4, ge=1, le=256, description="Threads of each ingest worker.")
     lease_seconds: float = Field(30.0, gt=0, description="Lane lease.")
+    call_grace_seconds: float = Field(
+        30.0, gt=0, description="A worker whose call is this much past its deadline is ended and started again."
+    )
     sweep_seconds: float = Field(2.0, ge=0, description="Sweep period; 0 switches the sweep off (tests only).")
     max_crashes: int = Field(3, ge=1, description="Lost workers before an event fails as worker_lost.")
     max_event_age: float = Field(86400.0, gt=0, description="Longest time an event is retried, seconds.")

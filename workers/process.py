@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from core.domain.erasure import DELETE_USER
 from core.ports.database import DatabaseUnavailable
 from core.ports.index import EmbedderConflict, IndexUnavailable
 from core.services.attempt import Executor, Handler
+from core.services.calls import Calls
 from core.services.categorize import categorize_due
 from core.services.delete_all import DELETE_ALL
 from core.services.deliver import Courier
@@ -26,6 +28,7 @@ from core.services.worker import Worker
 from core.settings import Settings
 
 STOP_SECONDS = 20.0
+HANGING = 75  # exit status
 HANDLERS: dict[str, Handler] = {"ADD": ingest, DELETE_ALL: purge, DELETE_USER: erase_job}
 
 
@@ -64,7 +67,8 @@ def start(kind: str, slots: int) -> Process:
     """Build and start a worker process; `kind` is its queue (ingest, webhooks). Raises SettingsError."""
     settings = Settings()
     metrics = Metrics()
-    telemetry = SignalTelemetry(configure_logging(settings.log_level, settings.log_format), metrics)
+    writer = configure_logging(settings.log_level, settings.log_format)
+    telemetry = SignalTelemetry(writer, metrics)
     if settings.metrics_port and not metrics.serve(settings.host, settings.metrics_port):
         telemetry.emit("process", part=kind, change="metrics_port_taken", port=settings.metrics_port)
     container = build(settings, telemetry, threads=slots + 3, worker=True)
@@ -82,11 +86,23 @@ def start(kind: str, slots: int) -> Process:
         if container.runtime.models.chat is not None:
             look = (executor.worker, max(settings.sweep_seconds, 0.5))
             threads.append(threading.Thread(target=_categorize, args=look, name="categorize", daemon=True))
+    watch = (executor.worker, container.calls, settings.call_grace_seconds, writer.flush)
+    threads.append(threading.Thread(target=_watch, args=watch, name="watchdog", daemon=True))
     for thread in threads:
         thread.start()
     _prepare(container)
     telemetry.emit("process", part=kind, change="started", pid=os.getpid())
     return Process(container, executor, sweeper, tuple(threads), courier)
+
+
+def _watch(worker: Worker, calls: Calls, grace: float, flush: Callable[[], object]) -> None:
+    """Ends the process when a call of a slot hangs; the supervisor starts it again, and the event counts a crash."""
+    while not worker.stopping.wait(min(grace / 2, 1.0)):
+        late = calls.overdue(grace)
+        if late is not None:
+            worker.runtime.telemetry.emit("process", part=worker.kind, change="hanging", detail=late, pid=os.getpid())
+            flush()
+            os._exit(HANGING)
 
 
 def _prepare(container: Container) -> None:

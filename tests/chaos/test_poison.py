@@ -13,7 +13,7 @@ from tests.chaos.check import assert_lane_order
 from tests.chaos.cluster import Cluster, Part, cluster
 from tests.chaos.test_kills import Load
 from tests.doubles.model_server import Reply, memories
-from tests.doubles.poison import POISON
+from tests.doubles.poison import HANGS, POISON
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.chaos
@@ -53,6 +53,24 @@ def test_poison_ends_as_worker_lost_and_takes_nobody_along(place: Cluster, load:
     for lane in range(10):
         assert_lane_order(place.database, load.pipeline.project, Scope(user_id=f"user-{lane}").key)
     worker.kill()
+
+
+@pytest.mark.long
+def test_a_worker_whose_call_never_comes_back_ends_and_the_next_does_the_work(place: Cluster, load: Load) -> None:
+    """In-process models have ten times the time-out: two seconds here, and one more until the watchdog bites."""
+    quick = {"MEMLANE_EMBEDDER_TIMEOUT": "0.2", "MEMLANE_CALL_GRACE_SECONDS": "1"}
+    worker = place.worker_part("hanging", **quick, **{HANGS: "1"})
+    worker.start()
+    load.add(1)
+    payload = {"messages": [{"role": "user", "content": f"This {HANGS}"}], "infer": False}
+    event = accept(load.runtime, Request(load.pipeline.project, Scope(user_id="stuck"), payload)).event_id
+    wait_until(lambda: not worker.running, 90, what="the watchdog ends the worker")
+    assert "embed_passages is" in worker.log.read_text()
+    heir = place.worker("heir", **quick)
+    load.settle()
+    assert load.pipeline.event(event).state == "projected"
+    load.check()
+    heir.kill()
 
 
 def _restarted_until_done(worker: Part, load: Load) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from core.ports.models import Matrix, ModelSet
 from tests.doubles.fast import FastEmbedder
 
 POISON = "POISON"
+HANGS = "HANGS"  # a text that says so never comes back, while a variable of this name is set
 
 
 class DeadlyEmbedder(FastEmbedder):
@@ -19,6 +21,8 @@ class DeadlyEmbedder(FastEmbedder):
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         time.sleep(0.02)
+        if os.environ.get(HANGS) and any(HANGS in text for text in texts):
+            threading.Event().wait()
         if any(POISON in text for text in texts):
             time.sleep(0.3)  # the other slots find work meanwhile
             os.kill(os.getpid(), signal.SIGKILL)
