@@ -13,6 +13,7 @@ from core.domain.ids import project_wire_id
 from core.domain.memory import Memory, MemoryState
 from core.domain.project import Project
 from core.domain.render import instant
+from core.domain.retention import OF_PROJECTS
 
 _LIFECYCLE = {MemoryState.SUPERSEDED: "superseded", MemoryState.MERGED: "merged"}
 
@@ -159,6 +160,7 @@ def project_object(project: Project, *, strict_scoping: bool) -> dict[str, Any]:
         "active_prompt_profile": None,
         "decay": bool(kept.get("decay")),
         "synthesis": bool(kept.get("synthesis")),
+        "retention": {**OF_PROJECTS, **(kept.get("retention") or {})},
         "strict_scoping": strict_scoping if own_rule is None else own_rule,
         "user_role": "OWNER",
     }

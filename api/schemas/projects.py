@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from api.schemas.base import Body, Text
+from core.domain.retention import MOST_DAYS, OF_PROJECTS
 from core.services.project_settings import ProjectChange
 
 MAX_INSTRUCTIONS = 20_000
@@ -24,6 +25,7 @@ _SETTINGS = (
     "version",
     "strict_scoping",
     "synthesis",
+    "retention",
 )
 
 
@@ -45,6 +47,18 @@ class ProjectPatch(Body):
         None, description="Entity fields that a filter does not mention must be null. Null: the server's default."
     )
     synthesis: bool | None = Field(None, description="Look for patterns over users' memories, now and then.")
+
+    retention: dict[str, Annotated[int, Field(ge=0, le=MOST_DAYS)]] | None = Field(
+        None, description=f"Days that ended things are kept, by kind: {', '.join(OF_PROJECTS)}. Null: the server's."
+    )
+
+    @field_validator("retention")
+    @classmethod
+    def _known_kinds(cls, value: dict[str, int] | None) -> dict[str, int] | None:
+        unknown = sorted(set(value or ()) - set(OF_PROJECTS))
+        if unknown:
+            raise ValueError(f"names {', '.join(unknown)[:200]}; known: {', '.join(OF_PROJECTS)}")
+        return value
 
     @field_validator("custom_instructions", "agent_custom_instructions")
     @classmethod

@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
+from core.domain.retention import OF_PROJECTS, OF_SERVER
 from core.services.runtime import Runtime
 
-DAY = 86_400.0
 BATCH = 1_000
 _MOST_SECONDS = 20.0
 
 
-@dataclass(frozen=True)
-class Retention:
-    """Seconds that ended things are kept; defaults are those of docs/states.md."""
-
-    payloads: float = 7 * DAY
-    events: float = 90 * DAY
-    idempotency_keys: float = DAY
-    heartbeats: float = DAY
-    leases: float = DAY
-
-
-def purge_old(runtime: Runtime, retention: Retention | None = None) -> dict[str, int]:
+def purge_old(runtime: Runtime) -> dict[str, int]:
     """Delete what is past its retention, in batches; what does not fit into 20 s waits for the next run.
 
-    Raises DatabaseUnavailable.
+    Returns kind → rows. Raises DatabaseUnavailable.
     """
     ends = time.monotonic() + _MOST_SECONDS
     counts = {}
-    for kind, seconds in vars(retention or Retention()).items():
+    for kind, days in {**OF_PROJECTS, **OF_SERVER}.items():
         started, rows = time.monotonic(), 0
         while time.monotonic() < ends:
             with runtime.database.operations() as tx:
-                batch = tx.retention.purge(kind, seconds, BATCH)
+                batch = tx.retention.purge(kind, days, BATCH)
             rows += batch
             if batch < BATCH:
                 break

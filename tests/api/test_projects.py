@@ -56,6 +56,10 @@ def test_a_project_has_every_documented_key(caller: Caller) -> None:
         ({"agent_custom_instructions": ""}, {"agent_custom_instructions": None}),
         ({"custom_categories": [{"billing": "bills"}]}, {"custom_categories": [{"billing": "bills"}]}),
         ({"custom_categories": ["a", "b"]}, {"custom_categories": ["a", "b"]}),
+        (
+            {"retention": {"events": 10, "payloads": 0}},
+            {"retention": {"payloads": 0, "events": 10, "deliveries": 30, "deleted_memories": 30}},
+        ),
         ({"custom_categories": []}, {"custom_categories": []}),
         ({"decay": True, "multilingual": True}, {"decay": True, "multilingual": True}),
         ({"name": "new name", "description": "text"}, {"name": "new name", "description": "text"}),
@@ -74,7 +78,19 @@ def test_what_is_patched_is_read_back_and_the_rest_stays(
     assert {key: after[key] for key in unchanged} == {key: before[key] for key in unchanged}
 
 
-@pytest.mark.parametrize("change", [{"decay": "yes"}, {"custom_categories": [5]}, {"name": " "}, {"name": "x" * 300}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"retention": {"events": -1}},
+        {"retention": {"events": "7"}},
+        {"retention": {"memories": 7}},
+        {"retention": 7},
+        {"decay": "yes"},
+        {"custom_categories": [5]},
+        {"name": " "},
+        {"name": "x" * 300},
+    ],
+)
 def test_wrong_settings_are_400(caller: Caller, change: dict[str, Any]) -> None:
     assert caller.send("PATCH", path_of(caller), change).status == 400
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import Connection, text
 
-SCHEMA_REVISION = "0007"
+SCHEMA_REVISION = "0008"
 
 _BEAT = text("""
 INSERT INTO heartbeats (process, kind, info, started_at, seen_at)
