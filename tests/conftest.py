@@ -21,12 +21,14 @@ from deploy.local.postgres_server import running_postgres
 from deploy.local.stack_state import StackState
 from tests.machine import MachinePlugin
 from tests.stack import running_stack, short_home
+from tests.switches import switch_off_as_asked
 from tests.waiting import wait_until
 
 os.environ["MEM0_TELEMETRY"] = "false"  # read by mem0 when it is imported
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    switch_off_as_asked()
     config.pluginmanager.register(MachinePlugin(), "memlane-machine")
 
 

@@ -12,7 +12,7 @@ from core.adapters.metrics import Metrics
 from core.adapters.telemetry import SignalTelemetry, configure_logging
 from core.container import Container, build
 from core.domain.erasure import DELETE_USER
-from core.ports.database import DatabaseUnavailable
+from core.ports.database import PASSING, DatabaseUnavailable
 from core.ports.index import EmbedderConflict, IndexUnavailable
 from core.services.attempt import Executor, Handler
 from core.services.calls import Calls
@@ -57,7 +57,7 @@ class Process:
                 self.worker.hand_back()
             with self.container.database.operations() as tx:
                 tx.ops.forget(self.worker.name)
-        except DatabaseUnavailable:
+        except PASSING:
             self.container.runtime.telemetry.emit("process", part=self.worker.kind, change="stopped_without_database")
         self.container.close()
         return idle
@@ -126,7 +126,7 @@ def _sweep(executor: Executor, pool: ThreadPoolExecutor, period: float, slots: i
             for _ in range(slots - worker.busy()):
                 pool.submit(drain_quietly, executor)
             sweep(executor)
-        except DatabaseUnavailable as error:
+        except PASSING as error:
             worker.runtime.telemetry.emit("sweep", outcome="database_unavailable", detail=str(error)[:200])
         except RuntimeError:
             if not worker.stopping.is_set():
@@ -140,7 +140,7 @@ def _categorize(worker: Worker, period: float) -> None:
     while not worker.stopping.wait(0.0 if busy else period):
         try:
             busy = categorize_due(worker.runtime) > 0
-        except DatabaseUnavailable as error:
+        except PASSING as error:
             busy = False
             worker.runtime.telemetry.emit(
                 "upkeep", task="categorize", outcome="database_unavailable", detail=str(error)[:200]
@@ -148,8 +148,8 @@ def _categorize(worker: Worker, period: float) -> None:
 
 
 def drain_quietly(executor: Executor) -> None:
-    """A drain whose database went away is over; the next sweep comes again."""
+    """A drain whose database went away, or that met a lock for too long, is over; the next sweep comes again."""
     try:
         drain(executor)
-    except DatabaseUnavailable as error:
+    except PASSING as error:
         executor.worker.runtime.telemetry.emit("sweep", outcome="database_unavailable", detail=str(error)[:200])

@@ -21,6 +21,10 @@ class TransactionConflict(Exception):
     """Rolled back because of a deadlock or a lock that did not come; the same work can be tried again."""
 
 
+# What a thread that works in rounds outlives: its next round comes anyway.
+PASSING = (DatabaseUnavailable, TransactionConflict)
+
+
 class UniqueViolation(Exception):
     """A unique index refused a row: somebody else was first."""
 

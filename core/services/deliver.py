@@ -21,7 +21,7 @@ from core.domain.webhook_policy import (
     next_delay,
 )
 from core.domain.webhooks import AttemptRecord, Delivery, Webhook
-from core.ports.database import DatabaseUnavailable
+from core.ports.database import PASSING
 from core.ports.fetch import Answer, FetchFailed, Outgoing
 from core.ports.secrets import SecretUnreadable
 from core.services.runtime import Runtime
@@ -52,7 +52,7 @@ class Courier:
             self._woken.clear()
             try:
                 busy = self.dispatch() > 0
-            except DatabaseUnavailable as error:
+            except PASSING as error:
                 self.runtime.telemetry.emit("sweep", outcome="database_unavailable", detail=str(error)[:200])
                 busy = False
             if not busy:
@@ -76,7 +76,7 @@ class Courier:
     def _occupied(self, delivery: Delivery) -> None:
         try:
             self.attempt(delivery)
-        except DatabaseUnavailable as error:  # the claim runs out, and the delivery is due again
+        except PASSING as error:  # the claim runs out, and the delivery is due again
             self.runtime.telemetry.emit("webhook_attempt", delivery_id=str(delivery.id), outcome=str(error)[:200])
         finally:
             with self._lock:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from core.ports.database import DatabaseUnavailable, LaneRef
+from core.ports.database import PASSING, LaneRef
 from core.services.gate import Gate
 from core.services.runtime import Runtime
 
@@ -99,7 +99,7 @@ class Worker:
         while not self.stopping.wait(period):
             try:
                 self.beat()
-            except DatabaseUnavailable as error:
+            except PASSING as error:
                 self.runtime.telemetry.emit("process", part=self.kind, change="heartbeat_failed", detail=str(error))
 
     def info(self) -> dict[str, Any]:

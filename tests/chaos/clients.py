@@ -93,7 +93,7 @@ class Client(threading.Thread):
             self._erase()
         else:
             add = self._add()
-            if add.answered and dice > 0.8 and not add.shared:
+            if add.answered and not add.shared and dice > (0.5 if self.lane.changes else 0.85):
                 self._follow(add)
 
     def _add(self) -> Add:
@@ -195,7 +195,7 @@ class Client(threading.Thread):
                     self.diary.accuse(f"{method} {path} was answered {answer.status_code}: {answer.text[:200]}")
                 return answer
             failed = True
-            if once or self.stopping.wait(_AGAIN_SECONDS):
+            if self.stopping.wait(_AGAIN_SECONDS) or once:
                 return None
 
     def _once(self, method: str, path: str, body: Any, headers: dict[str, str]) -> httpx.Response | None:

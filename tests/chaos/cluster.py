@@ -142,6 +142,14 @@ class Cluster:
         with self.database.operations() as tx:
             return tx.connection.execute(query).scalar_one()
 
+    def end_parts(self) -> None:
+        """End what a test has started of its own."""
+        for part in self.parts:
+            if part.running:
+                part.send(signal.SIGCONT)
+                part.kill()
+        self.parts.clear()
+
     def stop(self) -> None:
         for part in [*self.parts, self.valkey, self.endpoint]:
             if part.running:

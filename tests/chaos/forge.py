@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from deploy.local.lifeline import FD_VARIABLE
+from tests.switches import switch_off_as_asked
 
 _LIBRARIES = (
     "celery.app.trace", "celery.apps.beat", "celery.apps.worker", "celery.bin.beat", "celery.bin.worker",
@@ -105,6 +106,7 @@ class Forged:
 def _serve() -> None:
     for name in _LIBRARIES:
         __import__(name)
+    switch_off_as_asked()
     lifeline = os.pipe()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps; who waits has a descriptor of the process
     for line in sys.stdin:

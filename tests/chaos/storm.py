@@ -27,8 +27,9 @@ SHARES = {
 }
 _FREEZE_EVERY = 15  # kills
 _LONGEST_FREEZE = 5.0  # seconds; the lease is two
-_MEAN_GAP = 0.35  # seconds between two kills
-_MEAN_LIFE = 0.8  # seconds that a process is let work once it is ready
+_MEAN_GAP = 0.5  # seconds between two kills
+_AHEAD = 3  # kills of the plan that may go before others whose victim is not ready; so many may be down at once
+_MEAN_LIFE = 1.5  # seconds that a process is let work once it is ready
 _OPEN = text("SELECT count(*) FROM events WHERE state NOT IN ('projected', 'failed')")
 _HELD = text("""
 SELECT count(*) FROM events e JOIN leases l USING (project_id, lane_key)
@@ -83,13 +84,13 @@ class Storm:
                 continue
             left.remove(chosen.kind)
             self._tell(count, time.monotonic() - started)
-            pause.wait(min(chance.expovariate(1 / _MEAN_GAP), 4 * _MEAN_GAP))
+            pause.wait(min(chance.expovariate(1 / _MEAN_GAP), 3 * _MEAN_GAP))
         for thaw in self._thaws:
             thaw.join()
 
     def _victim(self, left: Sequence[str], chance: random.Random) -> Kept | None:
-        """Kills the first of the plan that can be killed now, and returns it."""
-        for kind in dict.fromkeys(left):
+        """Kills the first of the plan's next few that can be killed now, and returns it."""
+        for kind in dict.fromkeys(left[:_AHEAD]):
             candidates = [kept for kept in self.keeper.kept if kept.kind == kind and self.keeper.may_end(kept)]
             chance.shuffle(candidates)
             for kept in candidates:

@@ -11,16 +11,12 @@ import httpx
 import pytest
 from sqlalchemy import text
 
-from core.adapters.celery_queue import CeleryQueue
-from core.adapters.qdrant import QdrantIndex
 from core.domain.scope import Scope
-from core.services.accept import Request, accept
 from core.services.issue_key import issue_key
-from core.services.runtime import Runtime
 from deploy.local.ports import free_port
-from tests.chaos.check import assert_consistent, assert_each_ended_once, assert_lane_order
+from tests.chaos.check import assert_lane_order
 from tests.chaos.cluster import Cluster, Part, cluster, wait_until
-from tests.doubles.pipeline import Pipeline, Signals, make_pipeline
+from tests.chaos.load import Load, running_worker
 
 pytestmark = pytest.mark.chaos
 
@@ -31,69 +27,12 @@ def place() -> Iterator[Cluster]:
         yield running
 
 
-class Load:
-    """Adds accepted in this process, as the API does it, with real wake-ups through the broker."""
-
-    def __init__(self, place: Cluster) -> None:
-        environment = place.environment
-        self.place = place
-        self.index = QdrantIndex(environment["MEMLANE_QDRANT_URL"], environment["MEMLANE_QDRANT_API_KEY"])
-        self.signals = Signals()
-        self.queue = CeleryQueue(environment["MEMLANE_BROKER_URL"], self.signals)
-        self.pipeline: Pipeline = make_pipeline(place.url, self.index, "memlane")
-        self.accepted: list[UUID] = []
-
-    @property
-    def runtime(self) -> Runtime:
-        from dataclasses import replace
-
-        return replace(self.pipeline.runtime, queue=self.queue)
-
-    def add(self, number: int, lanes: int = 20) -> None:
-        payload = {"messages": [{"role": "user", "content": f"Fact number {number}"}], "infer": False}
-        scope = Scope(user_id=f"user-{number % lanes}")
-        self.accepted.append(accept(self.runtime, Request(self.pipeline.project, scope, payload)).event_id)
-
-    def open_events(self) -> int:
-        query = text("SELECT count(*) FROM events WHERE project_id = :p AND state NOT IN ('projected', 'failed')")
-        with self.place.database.operations() as tx:
-            return int(tx.connection.execute(query, {"p": self.pipeline.project}).scalar_one())
-
-    def settle(self, stuck_after: float = 60.0) -> None:
-        """Wait until every event has ended; fails when for `stuck_after` seconds none has."""
-        left = self.open_events()
-        while left:
-            before = left
-            wait_until(lambda before=before: self.open_events() < before, f"{left} events open", stuck_after)  # type: ignore[misc]
-            left = self.open_events()
-
-    def check(self) -> None:
-        assert_each_ended_once(self.place.database, self.accepted)
-        assert_consistent(self.place.database, self.index, "memlane_1")
-
-    def close(self) -> None:
-        self.queue.close()
-        self.index.close()
-        self.pipeline.database.close()
-
-
 @pytest.fixture
 def load(place: Cluster) -> Iterator[Load]:
     made = Load(place)
     yield made
     made.close()
-    for part in place.parts:
-        if part.running:
-            part.send(signal.SIGCONT)
-            part.kill()
-    place.parts.clear()
-
-
-def running_worker(place: Cluster, name: str, **environment: str) -> Part:
-    worker = place.worker(name, **environment)
-    wait_until(lambda: place.beats(worker) or not worker.running, f"{name} beats")
-    assert worker.running, worker.log.read_text()[-2000:]
-    return worker
+    place.end_parts()
 
 
 @pytest.mark.long
@@ -119,6 +58,18 @@ def test_valkey_killed_during_200_adds_loses_and_doubles_nothing(place: Cluster,
         if number == 140:
             place.valkey.start()
     load.settle()
+    load.check()
+
+
+@pytest.mark.long
+def test_adds_accepted_while_the_broker_is_away_are_worked_without_it(place: Cluster, load: Load) -> None:
+    running_worker(place, "w5")
+    place.valkey.kill()
+    for number in range(5):
+        load.add(number)
+    load.settle(stuck_after=30)
+    place.valkey.start()
+    wait_until(place.broker.ready, "Valkey answers")
     load.check()
 
 
@@ -203,7 +154,7 @@ def test_a_worker_frozen_between_fence_check_and_commit_has_no_second_effect(pla
     load.add(1)
     wait_until(lambda: _stopped(frozen), "the worker froze at its commit")
     running_worker(place, "awake")
-    load.settle()
+    load.settle(stuck_after=30)
     frozen.send(signal.SIGCONT)
     load.add(2)
     load.settle()

@@ -11,7 +11,7 @@ from core.domain.scope import Scope
 from core.services.accept import Request, accept
 from tests.chaos.check import assert_lane_order
 from tests.chaos.cluster import Cluster, Part, cluster
-from tests.chaos.test_kills import Load
+from tests.chaos.load import Load
 from tests.doubles.model_server import Reply, memories
 from tests.doubles.poison import HANGS, POISON
 from tests.waiting import wait_until

@@ -17,6 +17,7 @@ from core.domain.scope import Scope
 from core.domain.work import NewEvent
 from core.ports.database import LaneRef
 from deploy.migrations.run import upgrade
+from tests.waiting import wait_until
 
 LEASE = 30.0
 
@@ -79,6 +80,12 @@ def finish(db: SqlDatabase, lane: LaneRef, event: UUID) -> bool:
 def column(db: SqlDatabase, event: UUID, name: str) -> object:
     with db.operations() as tx:
         return tx.connection.execute(text(f"SELECT {name} FROM events WHERE id = :id"), {"id": event}).scalar_one()
+
+
+def now(db: SqlDatabase) -> datetime:
+    with db.operations() as tx:
+        moment: datetime = tx.connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+    return moment
 
 
 def expire(db: SqlDatabase, lane: LaneRef) -> None:
@@ -202,6 +209,30 @@ def test_an_accept_during_a_release_is_seen_by_one_of_both(db: SqlDatabase) -> N
     assert lost == 0
 
 
+def test_a_release_waits_for_an_accept_that_saw_the_lane_held(db: SqlDatabase) -> None:
+    """The accept has looked and will not wake anybody: the release has to see its event, or work on it is lost."""
+    project = make_project(db)
+    event = accept(db, project, "ann")
+    lane = take(db)
+    assert lane is not None
+    finish(db, lane, event)
+    released: list[bool] = []
+
+    def release() -> None:
+        with db.operations() as tx:
+            released.append(tx.lanes.release(lane))
+
+    thread = threading.Thread(target=release)
+    with db.transaction(project) as tx:
+        tx.events.accept(project, NewEvent(new_id(), "ADD", Scope(user_id="ann"), {"messages": []}))
+        woke = tx.lanes.is_free(lane)
+        thread.start()
+        thread.join(0.5)  # it has to wait for this transaction; what does not wait is done by then
+    thread.join()
+    lost = released == [True] and not woke
+    assert not lost
+
+
 def test_a_retrying_event_blocks_its_lane_and_no_other(db: SqlDatabase) -> None:
     project = make_project(db)
     event = accept(db, project, "ann")
@@ -248,7 +279,10 @@ def test_a_lease_that_is_renewed_is_not_taken_over(db: SqlDatabase) -> None:
     assert lane is not None
     assert lane.fence is not None
     with db.operations() as tx:
+        first = "SELECT expires_at + interval '0.2 s' FROM leases WHERE fence = :f"
+        past = tx.connection.execute(text(first), {"f": lane.fence}).scalar_one()
         assert tx.lanes.renew("w1", [lane.fence], 60.0) == {lane.fence}
+    wait_until(lambda: now(db) > past, what="the first lease would have run out")
     assert take(db, "w2") is None
 
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.pool import NullPool
 
+from core.adapters.sql.database import SqlDatabase
 from core.adapters.sql.tables import metadata
+from core.domain.ids import new_id
+from core.domain.memory import Memory, MemoryState
+from core.domain.scope import Scope
+from core.ports.database import UniqueViolation
 
 
 def test_every_declared_table_is_what_the_migrations_make(database: str) -> None:
@@ -32,3 +41,19 @@ def test_every_table_with_rows_of_a_project_is_under_row_level_security(database
         if "project_id" in {column["name"] for column in inspector.get_columns(name)}
     }
     assert of_projects - secured == {"api_keys"}  # read through a function alone
+
+
+def test_the_database_itself_refuses_a_text_that_is_there(database: str) -> None:
+    """Behind the locks of the writers: one that forgot them would still store no text twice."""
+    store, now = SqlDatabase(database), datetime.now(UTC)
+    first = Memory(
+        id=new_id(), project_id=new_id(), scope=Scope(user_id="ann"), memory="I like tea", hash="tea",
+        state=MemoryState.ACTIVE, created_at=now, updated_at=now,
+    )  # fmt: skip
+    with store.transaction(first.project_id) as tx:
+        tx.memories.add([first])
+    with pytest.raises(UniqueViolation), store.transaction(first.project_id) as tx:
+        tx.memories.add([replace(first, id=new_id())])
+    with store.transaction(first.project_id) as tx:
+        tx.memories.add([replace(first, id=new_id(), state=MemoryState.SUPERSEDED)])
+    store.close()

@@ -34,6 +34,9 @@ from core.adapters.sql.touch_store import SqlTouchStore
 from core.adapters.sql.webhook_store import SqlWebhookStore
 from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
 
+# A server that is gone without a word is noticed within half a minute (the kernel's own patience is hours).
+_DEAD_PEER = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
+
 
 @dataclass(frozen=True)
 class PoolOptions:
@@ -163,6 +166,7 @@ class SqlDatabase:
             isolation_level="AUTOCOMMIT",  # begin and commit are ours (control.py); the pool rolls back what is left
             connect_args={
                 "connect_timeout": 5,
+                **_DEAD_PEER,
                 "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
                 "prepare_threshold": 3,
             },
@@ -171,16 +175,14 @@ class SqlDatabase:
     @contextmanager
     def transaction(self, project_id: UUID) -> Iterator[SqlTransaction]:
         """A transaction of the application role, confined to one project; commits on leaving."""
-        with _errors(), self._app.connect() as connection:
-            begin(connection, project_id)
+        with _errors(), self._begun(self._app, project_id) as connection:
             yield SqlTransaction(connection)
             commit(connection)
 
     @contextmanager
     def operations(self) -> Iterator[SqlTransaction]:
         """A transaction of the operations role, which sees every project; commits on leaving."""
-        with _errors(), self._ops.connect() as connection:
-            begin(connection, None)
+        with _errors(), self._begun(self._ops, None) as connection:
             yield SqlTransaction(connection)
             commit(connection)
 
@@ -200,6 +202,21 @@ class SqlDatabase:
             finally:
                 if mine:
                     connection.exec_driver_sql("SELECT pg_advisory_unlock(%s)", (key,))
+
+    @contextmanager
+    def _begun(self, engine: Engine, project_id: UUID | None) -> Iterator[Connection]:
+        """A connection with an open transaction. What the server has closed in the pool is passed over, at most a
+        pool full: nothing had been sent over it. A server that is away refuses the first new connection."""
+        for left in range(self._options.size, -1, -1):
+            with engine.connect() as connection:
+                try:
+                    begin(connection, project_id)
+                except DatabaseUnavailable:
+                    if connection.invalidated and left:
+                        continue
+                    raise
+                yield connection
+                return
 
     def close(self) -> None:
         self._app.dispose()

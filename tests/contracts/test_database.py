@@ -1,0 +1,91 @@
+"""The pool over a real PostgreSQL that closes connections: what lay idle is passed over, what was begun is told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from core.adapters.sql.database import PoolOptions, SqlDatabase
+from core.ports.database import DatabaseUnavailable
+
+_SIZE = 3
+_CUT = """
+SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE application_name LIKE 'memlane_%' AND datname = current_database() AND pid <> pg_backend_pid()
+"""
+_PID = text("SELECT pg_backend_pid()")
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[SqlDatabase]:
+    made = SqlDatabase(database, PoolOptions(size=_SIZE))
+    yield made
+    made.close()
+
+
+def pids(store: SqlDatabase) -> set[int]:
+    """Every connection of the pool, used at the same time."""
+    found: set[int] = set()
+    together = threading.Barrier(_SIZE)
+
+    def use() -> None:
+        with store.operations() as tx:
+            found.add(tx.connection.execute(_PID).scalar_one())
+            together.wait(10)
+
+    threads = [threading.Thread(target=use) for _ in range(_SIZE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def cut_all(url: str) -> None:
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(_CUT)
+
+
+def test_connections_that_the_server_closed_in_the_pool_cost_nobody_an_error(
+    store: SqlDatabase, database: str
+) -> None:
+    before = pids(store)
+    assert len(before) == _SIZE
+    cut_all(database)
+    after = pids(store)
+    assert len(after) == _SIZE
+    assert not before & after
+
+
+def test_a_transaction_that_had_begun_is_not_done_twice_but_told(store: SqlDatabase, database: str) -> None:
+    runs = []
+
+    def work() -> None:
+        with store.operations() as tx:
+            runs.append(tx)
+            cut_all(database)
+            tx.connection.execute(_PID)
+
+    with pytest.raises(DatabaseUnavailable):
+        work()
+    assert len(runs) == 1
+
+
+def test_a_server_that_is_away_is_told_at_once(database: str) -> None:
+    away = SqlDatabase("postgresql+psycopg://memlane@/none?host=/nowhere", PoolOptions(size=_SIZE))
+    with pytest.raises(DatabaseUnavailable), away.operations():
+        pass
+    away.close()
+
+
+def test_a_server_that_is_gone_without_a_word_is_noticed(store: SqlDatabase) -> None:
+    with store.operations() as tx:
+        driver = tx.connection.connection.driver_connection
+        assert driver is not None
+        parameters = driver.info.get_parameters()
+    assert int(parameters["tcp_user_timeout"]) <= 30_000
+    assert int(parameters["keepalives_idle"]) + 5 * int(parameters["keepalives_count"]) <= 30
