@@ -16,7 +16,7 @@ from core.settings import Settings
 from deploy.cli.checks import _broker
 from tests.chaos.brokers import Broker, running_broker
 from tests.chaos.cluster import Cluster, Part, cluster
-from tests.chaos.test_kills import Load, running_worker
+from tests.chaos.load import Load, running_worker
 from tests.doubles.pipeline import Signals
 from tests.waiting import wait_until
 

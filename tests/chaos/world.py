@@ -26,8 +26,8 @@ from tests.chaos.keeper import Keeper, Kept
 from tests.chaos.storm import Storm
 from tests.chaos.takeovers import note_takeovers
 from tests.chaos.told import Diary
+from tests.doubles.counting_receiver import CountingReceiver
 from tests.doubles.model_server import Reply, Request, memories
-from tests.doubles.receiver import CountingReceiver
 
 _TURN = re.compile(r'^\{"turn".*\}$', re.MULTILINE)
 _THINKING = (0.01, 0.12)  # seconds that the chat model takes
