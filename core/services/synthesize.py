@@ -38,7 +38,6 @@ _SHOWN = 60
 _CHARACTERS = 300
 _WITHERED = 500
 _AGAIN_SECONDS = 600.0
-_POSITION = -1_000_000  # of a pattern in its lane: nobody's neighbour
 _SPEAKERS = ("User", "用户", "ユーザー", "Nutzer", "El usuario", "L'utilisateur")
 _SYSTEM = """\
 You read the numbered notes that an assistant has taken about one user and look for lasting patterns that no single \
@@ -184,7 +183,8 @@ def _rows(runtime: Runtime, notes: Sequence[Memory], found: Sequence[Pattern]) -
             new_id(), notes[0].project_id, scope, one.text, content_hash(one.text), MemoryState.ACTIVE, now, now
         )
         row.entities, row.evidence, row.synthesized = list(entities(one.text)), sorted(one.evidence), True
-        row.valid_from, row.position, row.memory_type = now, _POSITION, "pattern"
+        row.valid_from, row.memory_type = now, "pattern"
+        row.lane_key = f"pattern {row.id}"  # said in no conversation: it has no neighbours there
         row.embedding = np.asarray(vector, dtype="<f4").tobytes()
         rows.append(row)
     return rows

@@ -62,6 +62,7 @@ def test_a_project_has_every_documented_key(caller: Caller) -> None:
         ),
         ({"custom_categories": []}, {"custom_categories": []}),
         ({"decay": True, "multilingual": True}, {"decay": True, "multilingual": True}),
+        ({"synthesis": True}, {"synthesis": True}),
         ({"name": "new name", "description": "text"}, {"name": "new name", "description": "text"}),
         ({"project_id": "other", "id": "x", "org_id": "y", "created_at": "z"}, {"name": "test"}),
     ],

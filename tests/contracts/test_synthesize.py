@@ -198,3 +198,9 @@ def test_agents_memories_and_other_scopes_are_left_alone(pipeline: Pipeline) -> 
     chat = give_chat(pipeline, ScriptedChat(default=HIKING), synthesis=True)
     assert synthesize_due(pipeline.runtime) == 0
     assert chat.prompts == []
+
+
+def test_patterns_are_not_each_others_conversation(pipeline: Pipeline) -> None:
+    with_notes(pipeline, answer(("User often goes hiking", [1, 6, 7]), ("User reads and works a lot", [2, 4, 5])))
+    synthesize_due(pipeline.runtime)
+    assert len({row.lane_key for row in patterns(pipeline)}) == len(patterns(pipeline)) >= 1
