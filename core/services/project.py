@@ -11,6 +11,7 @@ from uuid import UUID
 from core.domain.conversation import CONTEXT_REACH
 from core.domain.memory import Memory, MemoryState
 from core.domain.work import Version
+from core.ports.database import DatabaseUnavailable, TransactionConflict
 from core.ports.index import IndexUnavailable, VectorIndex
 from core.services.collections import Collections, written_by
 from core.services.points import build_points
@@ -113,10 +114,13 @@ def sweep_projections(runtime: Runtime, *, older_than: float, limit: int = 500) 
 
 
 def project_now(runtime: Runtime, project_id: UUID, memory_ids: Sequence[UUID]) -> bool:
-    """Inline projection right after a change's commit; False: the index is away, the sweep will do it."""
+    """Inline projection right after a change's commit; False: it could not be done now, and the sweep will do it.
+
+    The change is committed: whatever is the matter here must not tell its caller otherwise.
+    """
     try:
         project(runtime, project_id, memory_ids)
-    except IndexUnavailable as error:
+    except (IndexUnavailable, TransactionConflict, DatabaseUnavailable) as error:
         runtime.telemetry.emit("projection", outcome="deferred", points=len(memory_ids), detail=str(error))
         return False
     return True

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from core.ports.database import DatabaseUnavailable, TransactionConflict
 from core.ports.index import IndexUnavailable
 from tests.api.world import Caller, World
 
@@ -205,13 +206,15 @@ def test_delete_linked_takes_the_replaced_ones_along(api: World, caller: Caller)
     assert alone["cascade_count"] == 0
 
 
-def test_changes_stand_when_the_index_is_away_and_are_noted_for_the_projector(
-    api: World, caller: Caller, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [IndexUnavailable, TransactionConflict, DatabaseUnavailable])
+def test_changes_stand_when_they_cannot_be_projected_and_are_noted_for_the_projector(
+    api: World, caller: Caller, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
+    """The index is away, another projector holds the rows, or the database goes just after the commit."""
     memory_id = caller.add("I love hiking")
 
     def away(*_: Any, **__: Any) -> None:
-        raise IndexUnavailable("down")
+        raise error("down")
 
     with monkeypatch.context() as down:
         down.setattr(api.parts.runtime.index, "upsert", away)
