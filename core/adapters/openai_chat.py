@@ -14,7 +14,7 @@ from core.adapters.openai_dialect import Dialect
 from core.adapters.openai_errors import CHAT, describe, status_error, to_model_error
 from core.ports.models import ChatReply, ModelError
 
-_MAX_DIALECTS = 6  # more refusals than there are choices would mean that two of them undo each other
+_MAX_DIALECTS = 7  # more refusals than there are choices would mean that two of them undo each other
 
 
 class OpenAIChat:

@@ -1,8 +1,8 @@
 """What one OpenAI-compatible endpoint understands, learned from its refusals.
 
-Endpoints differ in three ways that matter here: structured output (json_schema, json_object or none), the
-name of the token limit (`max_tokens`, or `max_completion_tokens` with reasoning models), and whether a
-temperature may be set. A refusal that names one of them is answered by asking once more without it.
+Endpoints differ in three ways that matter here: structured output (json_schema, json_object with a schema beside
+it or bare, none), the name of the token limit (`max_tokens`, or `max_completion_tokens` with reasoning models), and
+whether a temperature may be set. A refusal that names one of them is answered by asking once more without it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-Format = Literal["json_schema", "json_object", "none"]
+Format = Literal["json_schema", "object_with_schema", "json_object", "none"]
 
-_NEXT_FORMAT: dict[Format, Format] = {"json_schema": "json_object", "json_object": "none"}
+# object_with_schema: {"type": "json_object", "schema": …}, as the server of llama-cpp-python has it
+_NEXT_FORMAT: dict[Format, Format] = {
+    "json_schema": "object_with_schema",
+    "object_with_schema": "json_object",
+    "json_object": "none",
+}
 _FORMAT_WORDS = (
     "response_format",
     "response format",
@@ -39,6 +44,8 @@ class Dialect:
             keys["temperature"] = 0
         if schema is None or self.format == "none":
             return keys
+        if self.format == "object_with_schema":
+            return keys | {"response_format": {"type": "json_object", "schema": schema}}
         if self.format == "json_object":
             return keys | {"response_format": {"type": "json_object"}}
         # not strict: strict mode would force every optional key, and many servers know no `strict`

@@ -88,13 +88,26 @@ def test_an_endpoint_without_json_schema_is_asked_for_json_and_then_for_text_and
 ) -> None:
     server.chat.script(
         error(400, "response_format json_schema is not supported"),
+        error(400, "Unknown parameter: 'response_format.schema'"),
         error(422, "unknown field response_format"),
     )
     chat = server.chat_model()
     assert chat.complete(ASK, SCHEMA, 100).text == "fine"
     chat.complete(ASK, SCHEMA, 100)
     formats = [request.body.get("response_format", {}).get("type") for request in server.chat.requests]
-    assert formats == ["json_schema", "json_object", None, None]
+    assert formats == ["json_schema", "json_object", "json_object", None, None]
+    beside = ["schema" in request.body.get("response_format", {}) for request in server.chat.requests]
+    assert beside == [False, True, False, False, False]
+
+
+def test_an_endpoint_that_takes_a_schema_beside_json_object_keeps_it(server: ModelServer) -> None:
+    server.chat.script(error(500, "literal_error: Input should be 'text' or 'json_object', input: json_schema"))
+    chat = server.chat_model()
+    for _ in range(2):
+        chat.complete(ASK, SCHEMA, 100)
+    assert [request.body["response_format"] for request in server.chat.requests[1:]] == [
+        {"type": "json_object", "schema": SCHEMA}
+    ] * 2
 
 
 def test_a_reasoning_model_gets_its_own_limit_and_no_temperature(server: ModelServer) -> None:
