@@ -8,6 +8,7 @@ from starlette.requests import Request
 
 from core.ports.identity import Authenticator
 from core.ports.runtime import Telemetry
+from core.services.rate_limit import RateLimiter
 from core.services.runtime import Runtime
 from core.services.webhooks import WebhookParts
 from core.settings import Settings
@@ -24,6 +25,9 @@ class Parts(Protocol):
 
     @property
     def telemetry(self) -> Telemetry: ...
+
+    @property
+    def limiter(self) -> RateLimiter: ...
 
     @property
     def webhooks(self) -> WebhookParts: ...

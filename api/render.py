@@ -160,6 +160,7 @@ def project_object(project: Project, *, strict_scoping: bool) -> dict[str, Any]:
         "active_prompt_profile": None,
         "decay": bool(kept.get("decay")),
         "synthesis": bool(kept.get("synthesis")),
+        "rate_limit_per_minute": kept.get("rate_limit_per_minute"),
         "retention": {**OF_PROJECTS, **(kept.get("retention") or {})},
         "strict_scoping": strict_scoping if own_rule is None else own_rule,
         "user_role": "OWNER",

@@ -20,6 +20,7 @@ from api.errors import invalid
 from api.parts import Parts
 from core.domain.errors import MemlaneError
 from core.ports.identity import Authenticator, Identity
+from core.services.rate_limit import RateLimiter
 
 # Two values of one of these would be a question of who reads which, also on routes that do not declare them.
 SINGLE_VALUED = (
@@ -96,6 +97,7 @@ class ApiRoute(APIRoute):
             key = key_of(request.headers)
             container: Parts = request.app.state.container
             request.state.identity = await _identify(container.authenticator, key)
+            await _count(request, container.limiter)
             _refuse_repeated(request, single)
             if reads_body:
                 request = await _read(request, container.settings.max_body_bytes)
@@ -118,6 +120,17 @@ async def _identify(authenticator: Authenticator, key: str) -> Identity:
     if identity is None:
         raise MemlaneError("unauthenticated")
     return identity
+
+
+async def _count(request: Request, limiter: RateLimiter) -> None:
+    """Raises MemlaneError("rate_limited"). `api.transport.WideLog` writes the headers, whatever the answer."""
+    identity = request.state.identity
+    allowed = limiter.spend(identity)
+    if allowed is None:
+        allowed = await run_in_threadpool(limiter.fetch, identity)
+    request.state.allowance = allowed
+    if allowed.retry_after is not None:
+        raise MemlaneError("rate_limited", retry_after=allowed.retry_after)
 
 
 async def _read(request: Request, limit: int) -> StrictRequest:

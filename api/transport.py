@@ -124,7 +124,13 @@ class WideLog:
         async def observed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 seen["status"] = message["status"]
-                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+                answer = MutableHeaders(scope=message)
+                answer["X-Request-Id"] = request_id
+                allowance = scope["state"].get("allowance")
+                if allowance is not None and allowance.limit:
+                    answer["X-RateLimit-Limit"] = str(allowance.limit)
+                    answer["X-RateLimit-Remaining"] = str(allowance.remaining)
+                    answer["X-RateLimit-Reset"] = str(allowance.reset)
             elif message["type"] == "http.response.body":
                 seen["bytes"] += len(message.get("body", b""))
             await send(message)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from uuid import UUID
 
 from pydantic import SecretStr
 
 from core.adapters.builtin_embedder import builtin_embedder
 from core.adapters.celery_queue import CeleryQueue
 from core.adapters.guarded_fetch import GuardedFetcher
+from core.adapters.limits import LocalBuckets, RedisBuckets
 from core.adapters.qdrant import QdrantIndex
 from core.adapters.query_cache import CachedQueries
 from core.adapters.secret_box import FernetBox
@@ -19,6 +21,7 @@ from core.adapters.system_clock import SystemClock
 from core.domain.webhook_policy import parse_schedule
 from core.ports.extraction import Extractor
 from core.ports.identity import Authenticator
+from core.ports.limits import Buckets
 from core.ports.models import ChatModel, Embedder, ModelSet, Reranker
 from core.ports.runtime import Telemetry
 from core.services.authenticate import KeyAuthenticator
@@ -29,6 +32,7 @@ from core.services.crash_points import CrashPoints
 from core.services.extract_rules import RuleExtractor
 from core.services.guarded import GuardedChat, GuardedEmbedder
 from core.services.pressure import Pressure
+from core.services.rate_limit import SETTING, RateLimiter, limits_of
 from core.services.reindex import Progress, Rebuild
 from core.services.rerank_chat import ChatReranker
 from core.services.runtime import Limits, Runtime
@@ -52,6 +56,7 @@ class Container:
     database: SqlDatabase
     authenticator: Authenticator
     webhooks: WebhookParts
+    limiter: RateLimiter
     calls: Calls = field(default_factory=Calls)
 
     @property
@@ -94,7 +99,24 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         limits=_limits(settings),
         crash=CrashPoints(settings.crash_at),
     )
-    return Container(settings, runtime, database, KeyAuthenticator(database), _webhooks(settings), calls)
+    limiter = _limiter(settings, runtime, LocalBuckets() if worker else _buckets(settings, telemetry))
+    return Container(settings, runtime, database, KeyAuthenticator(database), _webhooks(settings), limiter, calls)
+
+
+def _buckets(settings: Settings, telemetry: Telemetry) -> Buckets:
+    """In Redis where one is named, or where the broker is one; else each process counts for itself, and says so."""
+    url = _secret(settings.redis_url) or _secret(settings.broker_url) or ""
+    if url.startswith(("redis://", "rediss://", "unix://")):
+        return RedisBuckets(url, telemetry)
+    telemetry.emit("process", part="limits", change="counted_alone", detail="no Redis is configured")
+    return LocalBuckets()
+
+
+def _limiter(settings: Settings, runtime: Runtime, buckets: Buckets) -> RateLimiter:
+    def own(project_id: UUID) -> object:
+        return runtime.projects.settings(runtime.database, project_id).get(SETTING)
+
+    return RateLimiter(buckets, limits_of(own, settings.rate_limit_per_minute))
 
 
 def _watched_models(settings: Settings, models: ModelSet, calls: Calls) -> ModelSet:

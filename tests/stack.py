@@ -32,6 +32,8 @@ def launch(home: Path, environment: Mapping[str, str] | None = None) -> Launch:
     """Starts `memlane up` without this shell's own settings; an empty variable counts as not set."""
     blank = {name: "" for name in os.environ if name.startswith(_FOREIGN) and name != FD_VARIABLE}
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    # tests that poll are no clients to be held back; those of the limit set their project's own
+    blank |= {"MEMLANE_RATE_LIMIT_PER_MINUTE": "0"}
     own = {"MEMLANE_HOME": str(home), "MEMLANE_PORT": "0", "MEMLANE_FLOWER_PORT": "0", "PYTHONPATH": path}
     return Launch(home, blank | own | dict(environment or {}))
 

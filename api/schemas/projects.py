@@ -26,6 +26,7 @@ _SETTINGS = (
     "strict_scoping",
     "synthesis",
     "retention",
+    "rate_limit_per_minute",
 )
 
 
@@ -50,6 +51,10 @@ class ProjectPatch(Body):
 
     retention: dict[str, Annotated[int, Field(ge=0, le=MOST_DAYS)]] | None = Field(
         None, description=f"Days that ended things are kept, by kind: {', '.join(OF_PROJECTS)}. Null: the server's."
+    )
+
+    rate_limit_per_minute: Annotated[int, Field(ge=0, le=10_000_000)] | None = Field(
+        None, description="Requests a minute of each key; 0: unlimited. Null: the server's."
     )
 
     @field_validator("retention")

@@ -14,7 +14,9 @@ from api.answer import Answer
 from api.app import create_app
 from api.auth import Reader, Writer
 from api.routing import AddRoute, ApiRoute
+from core.adapters.limits import LocalBuckets
 from core.ports.identity import Identity
+from core.services.rate_limit import RateLimiter
 from core.settings import Settings
 
 KEY = "m0-test-key"
@@ -63,6 +65,7 @@ class FewParts:
     settings: Settings = field(default_factory=lambda: Settings(max_body_bytes=4096))
     authenticator: OneKey = field(default_factory=OneKey)
     telemetry: Remembering = field(default_factory=Remembering)
+    limiter: RateLimiter = field(default_factory=lambda: RateLimiter(LocalBuckets(), lambda project: 0))
 
 
 class Anything(BaseModel):

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from api.app import create_app
 from core.adapters.guarded_fetch import GuardedFetcher
+from core.adapters.limits import LocalBuckets
 from core.adapters.qdrant import QdrantIndex
 from core.adapters.secret_box import FernetBox
 from core.adapters.sql.database import PoolOptions, SqlDatabase
@@ -31,6 +32,7 @@ from core.services.drain import drain
 from core.services.ingest import ingest
 from core.services.issue_key import issue_key
 from core.services.purge import purge
+from core.services.rate_limit import SETTING, RateLimiter, limits_of
 from core.services.runtime import Runtime
 from core.services.webhooks import WebhookParts
 from core.services.worker import Worker
@@ -76,6 +78,7 @@ class Parts:
     telemetry: Remembering
     database: SqlDatabase
     webhooks: WebhookParts
+    limiter: RateLimiter
 
 
 @dataclass
@@ -155,7 +158,9 @@ def world(database_url: str, index: QdrantIndex) -> Iterator[World]:
         collections=CollectionRegistry(database, index, embedder, f"api_{new_id().hex}"),
     )
     webhooks = WebhookParts(FernetBox("test-key"), GuardedFetcher(), "loopback", parse_schedule("0"))
-    parts = Parts(settings, runtime, KeyAuthenticator(database), telemetry, database, webhooks)
+    own = limits_of(lambda project: runtime.projects.settings(database, project).get(SETTING), 0)
+    limiter = RateLimiter(LocalBuckets(), own)
+    parts = Parts(settings, runtime, KeyAuthenticator(database), telemetry, database, webhooks, limiter)
     executor = Executor(Worker(runtime, "ingest", 2), HANDLERS)
     with serving(create_app(parts)) as server:
         yield World(parts, executor, server, embedder, queue)

@@ -203,6 +203,7 @@ def _start(
     environment = {
         **os.environ,
         "MEMLANE_DATABASE_URL": url,
+        "MEMLANE_RATE_LIMIT_PER_MINUTE": "0",
         "MEMLANE_BROKER_URL": valkey.url,
         "MEMLANE_QDRANT_URL": f"http://127.0.0.1:{port}",
         "MEMLANE_QDRANT_API_KEY": key,
