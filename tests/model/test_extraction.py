@@ -94,7 +94,8 @@ def test_categories_are_from_the_list(extractor: ModelExtractor) -> None:
 
 
 def test_an_answer_that_is_too_long_for_its_limit_never_passes_as_empty(chat: OpenAIChat) -> None:
-    found = extract(ModelExtractor(chat, max_tokens=8), request_of("facts"))
+    # four tokens: even {"memories": []}, which a weak model likes to answer, does not fit
+    found = extract(ModelExtractor(chat, max_tokens=4), request_of("facts"))
     assert found is None or found.candidates or found.dropped
 
 
