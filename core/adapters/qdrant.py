@@ -82,6 +82,10 @@ class QdrantIndex:
         with _unavailable():
             return self._client.info().version
 
+    def exists(self, collection: str) -> bool:
+        with _unavailable():
+            return self._client.collection_exists(collection)
+
     def ensure(self, collection: str, dims: int) -> None:
         with _unavailable():
             if not self._client.collection_exists(collection):

@@ -18,6 +18,7 @@ from core.ports.index import EmbedderConflict, VectorIndex
 from core.ports.models import Embedder
 
 FRESH_SECONDS = 1.0
+_LOOK_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class CollectionRegistry:
         self._prefix = prefix
         self._lock = threading.Lock()
         self._read_at = 0.0
+        self._looked_at = time.monotonic()
         self._value: Collections | None = None
 
     def current(self) -> Collections:
@@ -68,9 +70,32 @@ class CollectionRegistry:
                 rows = tx.ops.collections()
         check_embedder(rows["active"], self._embedder)
         if first:
-            for row in rows.values():
-                self._index.ensure(row.name, row.dims)
+            self._provide(rows)
         return Collections.of(rows)
+
+    def repair(self) -> int:
+        """Now and then: the active collection, where the index has lost it, is made again, and all of its points
+        are asked for; returns how many. The sweep then writes them.
+
+        Raises IndexUnavailable, DatabaseUnavailable, TransactionConflict.
+        """
+        if time.monotonic() - self._looked_at < _LOOK_SECONDS:
+            return 0
+        with self._database.operations() as tx:
+            rows = tx.ops.collections()
+        asked = self._provide(rows) if "active" in rows else 0
+        self._looked_at = time.monotonic()
+        return asked
+
+    def _provide(self, rows: Mapping[str, Any]) -> int:
+        """Asking comes before making: whoever dies in between leaves the collection missing, to be seen again."""
+        asked = 0
+        if not self._index.exists(rows["active"].name):
+            with self._database.operations() as tx:
+                asked = tx.projections.request_all()
+        for row in rows.values():
+            self._index.ensure(row.name, row.dims)
+        return asked
 
 
 def check_embedder(active: Any, embedder: Embedder) -> None:

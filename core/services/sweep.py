@@ -23,6 +23,8 @@ def sweep(executor: Executor) -> int:
         if not tx.lanes.lead(_LEADER_KEY):
             return 0
         try:
+            if lost := runtime.collections.repair():
+                runtime.telemetry.emit("projection", outcome="restored", points=lost)
             projected = sweep_projections(runtime, older_than=_PROJECTION_AGE)
         except IndexUnavailable as error:
             runtime.telemetry.emit("projection", outcome="deferred", detail=str(error)[:200])

@@ -20,6 +20,7 @@ from tests.chaos.told import Add, Diary
 _PATIENCE = 20.0  # seconds for one request; the machine may be busy with restarts
 _FOLLOW_SECONDS = 60.0
 _AGAIN_SECONDS = 0.1
+_THINK_SECONDS = 0.25  # between two things that a client does: the run is about kills, not about throughput
 MOST_OPEN = 40  # events: above it the clients pause
 
 
@@ -78,6 +79,7 @@ class Client(threading.Thread):
         try:
             while not self.stopping.is_set():
                 self._step()
+                self.stopping.wait(_THINK_SECONDS)
                 while self.open_events() > MOST_OPEN and not self.stopping.wait(0.05):
                     continue
         except Exception as error:  # noqa: BLE001 - raised again by the test, which joins this thread

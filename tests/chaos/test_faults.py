@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shutil import rmtree
 
 import psycopg
 import pytest
@@ -151,6 +152,19 @@ def test_an_index_whose_disk_is_full_delays_and_loses_nothing(place: Cluster, lo
         for number in range(1, _ADDS):
             load.add(number)
         wait_until(lambda: load.open_events() > 0, "the index refuses")
+    load.settle()
+    load.check()
+
+
+def test_an_index_that_has_lost_its_folder_is_filled_again(place: Cluster, load: Load) -> None:
+    running_worker(place, "lost-folder")
+    for number in range(_ADDS):
+        load.add(number)
+    load.settle()
+    place.endpoint.kill()
+    rmtree(place.endpoint.command[place.endpoint.command.index("--path") + 1])
+    place.endpoint.start()
+    load.add(_ADDS)
     load.settle()
     load.check()
 

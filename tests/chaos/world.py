@@ -6,7 +6,7 @@ import json
 import random
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -27,10 +27,11 @@ from tests.chaos.storm import Storm
 from tests.chaos.takeovers import note_takeovers
 from tests.chaos.told import Diary
 from tests.doubles.counting_receiver import CountingReceiver
-from tests.doubles.model_server import Reply, Request, memories
+from tests.doubles.model_server import ModelServer, Reply, Request, memories
 
 _TURN = re.compile(r'^\{"turn".*\}$', re.MULTILINE)
 _THINKING = (0.01, 0.12)  # seconds that the chat model takes
+_REMEMBERED = 100  # requests that the models' double keeps
 _SETTLE_SECONDS = 120.0  # in which at least one event has to end, when no client sends any more
 _OPEN = text("SELECT count(*) FROM events WHERE state NOT IN ('projected', 'failed')")
 _UNSENT = text("SELECT count(*) FROM deliveries WHERE state = 'waiting'")
@@ -91,7 +92,7 @@ def world(seed: int, say: object) -> Iterator[World]:
     settings = SETTINGS | {"MEMLANE_SECRET_KEY": Fernet.generate_key().decode()}
     with cluster(**settings) as place, CountingReceiver() as receiver:
         note_takeovers(place.url)
-        place.models.chat.default = _thinking(seed)
+        place.models.chat.default = _thinking(seed, place.models)
         place.environment["MEMLANE_LLM_BASE_URL"] = place.models.url
         address = f"http://127.0.0.1:{(port := free_port())}"
         keeper = Keeper(_kept(place, port, address))
@@ -186,11 +187,13 @@ def _subscribe(address: str, project: IssuedKey, receiver: CountingReceiver) -> 
     assert made.status_code == 201, made.text
 
 
-def _thinking(seed: int) -> object:
+def _thinking(seed: int, models: ModelServer) -> Callable[[Request], Reply]:
     """A chat model that takes its time and finds one fact in each new turn, in its own words."""
     chance = random.Random(f"{seed} model")
 
     def answer(request: Request) -> Reply:
+        for route in (models.chat, models.embeddings):
+            del route.requests[:-_REMEMBERED]
         turns = [json.loads(line) for line in _TURN.findall(str(request.body["messages"][-1]["content"]))]
         said = memories(*({"text": turn["text"], "attributed_to": turn["role"]} for turn in turns))
         return Reply(said.status, said.body, delay=chance.uniform(*_THINKING))

@@ -21,6 +21,7 @@ from tests.contracts.test_index import some
 _ANY = re.compile(".*")
 PROJECT = new_id()
 CALLS: list[Callable[[QdrantIndex], object]] = [
+    lambda index: index.exists("c"),
     lambda index: index.ensure("c", 4),
     lambda index: index.upsert(["c"], some(PROJECT, 1)),
     lambda index: index.delete(["c"], [new_id()]),
@@ -31,7 +32,7 @@ CALLS: list[Callable[[QdrantIndex], object]] = [
     lambda index: index.version(),
 ]
 each_call = pytest.mark.parametrize(
-    "call", CALLS, ids=["ensure", "upsert", "delete", "query", "nearest", "scroll", "drop", "version"]
+    "call", CALLS, ids=["exists", "ensure", "upsert", "delete", "query", "nearest", "scroll", "drop", "version"]
 )
 
 

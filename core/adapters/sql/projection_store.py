@@ -15,6 +15,11 @@ INSERT INTO projections (project_id, memory_id, requested_at)
 SELECT :project, id, now() FROM unnest(CAST(:ids AS uuid[])) AS wanted(id) ORDER BY id
 ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at
 """)
+_REQUEST_ALL = text("""
+INSERT INTO projections (project_id, memory_id, requested_at)
+SELECT project_id, id, now() FROM memories WHERE state <> 'deleted' ORDER BY id
+ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at
+""")
 _REQUEST_AROUND = text("""
 INSERT INTO projections (project_id, memory_id, requested_at)
 SELECT :project, wanted.id, now() FROM (
@@ -58,6 +63,10 @@ class SqlProjectionStore:
         """Note, in the transaction of the change itself, that these memories have to be projected."""
         if memory_ids:
             self._connection.execute(_REQUEST, {"project": project_id, "ids": list(memory_ids)})
+
+    def request_all(self) -> int:
+        """The same for every memory of every project (operations role); returns how many."""
+        return self._connection.execute(_REQUEST_ALL).rowcount
 
     def lock(self, project_id: UUID, memory_ids: Sequence[UUID]) -> list[UUID]:
         """The ones still waiting among these; their rows stay locked until the transaction ends."""
