@@ -75,6 +75,7 @@ def _database(settings: Settings) -> Iterator[Check]:
             yield _server_version(connection.info.server_version)
             yield _revision(connection)
             yield _workers(connection)
+            yield from _vectors(connection, settings)
     except psycopg.Error as error:
         yield Check("PostgreSQL", "broken", _first_line(error), "Is it running, and is MEMLANE_DATABASE_URL right?")
 
@@ -113,6 +114,25 @@ def _workers(connection: object) -> Check:
     if not rows:
         return Check("Workers", "broken", "none alive", "Adds are accepted and wait. Start `memlane worker`.")
     return Check("Workers", "ok", ", ".join(f"{count} {kind}" for kind, count in rows))
+
+
+def _vectors(connection: object, settings: Settings) -> Iterator[Check]:
+    """Whether the stored vectors are of the embedder that is configured; models of one's own are not asked."""
+    import psycopg
+
+    assert isinstance(connection, psycopg.Connection)
+    try:
+        rows = dict(connection.execute("SELECT role, embedding_model FROM index_collections").fetchall())
+    except psycopg.errors.UndefinedTable:
+        return
+    if "active" not in rows or settings.models is not None:
+        return
+    wanted = settings.embedder_model if settings.embedder_base_url else "multilingual-e5-small"
+    if rows["active"] != wanted:
+        fix = "Configure the former, or move to the latter: `memlane reindex --re-embed`."
+        yield Check("Vectors", "broken", f"made with {rows['active']}, and the embedder is {wanted}", fix)
+    else:
+        yield Check("Vectors", "ok", f"made with {wanted}" + (", being rebuilt" if "building" in rows else ""))
 
 
 def _broker(settings: Settings) -> Check:

@@ -56,6 +56,18 @@ def test_doctor_names_the_dependency_that_does_not_answer(stack: Stack, url: str
     assert "ok      PostgreSQL" in found.stdout
 
 
+def test_doctor_says_when_the_stored_vectors_are_of_another_embedder(
+    here: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "made with multilingual-e5-small" in here("doctor").stdout
+    monkeypatch.setenv("MEMLANE_EMBEDDER_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("MEMLANE_EMBEDDER_MODEL", "other-model")
+    conflicting = here("doctor")
+    assert conflicting.exit_code == 1
+    assert "made with multilingual-e5-small, and the embedder is other-model" in conflicting.stdout
+    assert "reindex --re-embed" in conflicting.stdout
+
+
 def test_a_key_made_by_the_command_works_until_it_is_revoked(stack: Stack) -> None:
     made = memlane("keys", "create", "by hand", home=stack.home)
     key = made.stdout.strip()
