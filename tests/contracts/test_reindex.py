@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 from sqlalchemy import text
+from typer.testing import CliRunner
 
 from core.adapters.qdrant import QdrantIndex
 from core.domain.ids import new_id
@@ -26,10 +27,12 @@ from core.services.project import read_points, sweep_projections
 from core.services.reindex import Progress, Rebuild, ReindexRefused, abandon, reindex
 from core.services.search import SearchQuery, search
 from core.services.update_memory import Change, update_memory
+from deploy.cli.main import app
 from deploy.migrations.run import upgrade
 from tests.chaos.check import assert_consistent
 from tests.contracts.index_places import Endpoint
 from tests.doubles.fast import FastEmbedder
+from tests.doubles.model_server import ModelServer
 from tests.doubles.pipeline import Pipeline, make_pipeline
 
 BATCH = 16
@@ -56,6 +59,7 @@ class Place:
     line: Pipeline
     prefix: str
     endpoint: Endpoint
+    url: str
     told: list[Progress] = field(default_factory=list)
 
     def rebuild(self, **more: Any) -> Rebuild:
@@ -125,7 +129,7 @@ def place(new_database: Callable[[], str], qdrant_endpoint: Endpoint) -> Iterato
     upgrade(url)
     index = QdrantIndex(qdrant_endpoint.url, qdrant_endpoint.api_key)
     line = make_pipeline(url, index, prefix)
-    yield Place(line, prefix, qdrant_endpoint)
+    yield Place(line, prefix, qdrant_endpoint, url)
     with qdrant_endpoint.http() as http:
         made = http.get("/collections").json()["result"]["collections"]
     for collection in made:
@@ -374,3 +378,27 @@ def test_staged_vectors_go_with_the_memory_that_is_purged(place: Place) -> None:
     with place.line.database.operations() as tx:
         tx.connection.execute(text("DELETE FROM memories WHERE id = :id"), {"id": row.id})
     assert place.line.count("staged_embeddings") == 3
+
+
+@pytest.mark.long
+def test_the_command_moves_to_the_endpoint_that_is_configured(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.adds(20)
+    with ModelServer(dims=8) as server:
+        configured = {
+            "MEMLANE_DATABASE_URL": place.url,
+            "MEMLANE_QDRANT_URL": place.endpoint.url,
+            "MEMLANE_QDRANT_API_KEY": place.endpoint.api_key,
+            "MEMLANE_COLLECTION": place.prefix,
+            "MEMLANE_EMBEDDER_BASE_URL": server.url,
+            "MEMLANE_EMBEDDER_MODEL": "double",
+        }
+        for name, value in configured.items():
+            monkeypatch.setenv(name, value)
+        ran = CliRunner().invoke(app, ["reindex", "--re-embed"])
+        asked = server.embeddings.requests
+    assert ran.exit_code == 0, ran.exception
+    assert sum(len(request.body["input"]) for request in asked) >= 20
+    with place.line.database.operations() as tx:
+        [active] = tx.ops.collections().values()
+    assert (active.embedding_model, active.dims) == ("double", 8)
+    assert place.points(active.name) == place.truth()
