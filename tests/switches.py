@@ -106,6 +106,24 @@ def _sweeper() -> None:
     process._sweep = lambda *_: None
 
 
+def _gate() -> None:
+    from core.services.gate import Gate
+
+    Gate._enter = lambda self, alone: setattr(self, "_inside", self._inside + 1)  # type: ignore[assignment]
+
+
+def _scope_lock() -> None:
+    from core.adapters.sql.memory_store import SqlMemoryStore
+
+    SqlMemoryStore.lock_scopes = lambda *_: None  # type: ignore[method-assign]
+
+
+def _restore() -> None:
+    from core.services.collections import CollectionRegistry
+
+    CollectionRegistry.repair = lambda self: 0  # type: ignore[method-assign]
+
+
 def _idle_timeout() -> None:
     from core.adapters.sql.database import SqlDatabase
 
@@ -202,6 +220,31 @@ SWITCHES = {
         "the sweep of every worker",
         _sweeper,
         "tests/chaos/test_kills.py::test_adds_accepted_while_the_broker_is_away_are_worked_without_it",
+        "events open: not within",
+    ),
+    "gate": Switch(
+        "the gate behind which an event that has lost a worker runs alone",
+        _gate,
+        "tests/unit/test_gate.py::"
+        "test_many_pass_together_and_one_that_asks_to_be_alone_waits_for_them_and_holds_the_others_off",
+        "AssertionError",
+    ),
+    "emit_trigger": Switch(
+        "the trigger on history that tells webhooks of a change",
+        lambda: _after_migration("DROP TRIGGER emit_changes ON history"),
+        "tests/contracts/test_webhooks.py::test_an_add_is_told_once_it_is_searchable_and_not_before",
+        "assert",
+    ),
+    "scope_lock": Switch(
+        "the lock on a scope while it is written",
+        _scope_lock,
+        "tests/contracts/test_database.py::test_writers_of_one_scope_go_one_after_the_other",
+        "assert order",
+    ),
+    "restore": Switch(
+        "a collection that the index has lost is made again",
+        _restore,
+        "tests/chaos/test_faults.py::test_an_index_that_has_lost_its_folder_is_filled_again",
         "events open: not within",
     ),
     "idle_timeout": Switch(

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from core.adapters.sql.database import PoolOptions, SqlDatabase
+from core.domain.ids import new_id
 from core.ports.database import DatabaseUnavailable
 
 _SIZE = 3
@@ -89,3 +90,22 @@ def test_a_server_that_is_gone_without_a_word_is_noticed(store: SqlDatabase) -> 
         parameters = driver.info.get_parameters()
     assert int(parameters["tcp_user_timeout"]) <= 30_000
     assert int(parameters["keepalives_idle"]) + 5 * int(parameters["keepalives_count"]) <= 30
+
+
+def test_writers_of_one_scope_go_one_after_the_other(store: SqlDatabase) -> None:
+    """Each has to see what the other has committed, or both store what is nearly the same."""
+    project, order = new_id(), []
+
+    def second() -> None:
+        with store.transaction(project) as tx:
+            tx.memories.lock_scopes(project, ["scope", "another"])
+            order.append("second")
+
+    thread = threading.Thread(target=second)
+    with store.transaction(project) as tx:
+        tx.memories.lock_scopes(project, ["scope"])
+        thread.start()
+        thread.join(0.5)  # what does not wait for this transaction is done by then
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]
