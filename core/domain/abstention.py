@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 from core.domain.ranking import Scale
 from core.domain.ranking_params import RankingParams
@@ -14,40 +15,48 @@ OFF_TOPIC = "Nothing stored is about this query; threshold 0 shows the nearest m
 
 @dataclass(frozen=True)
 class BestHit:
-    """The strongest evidence found: the best fused sum (0..1), how far the best cosine stands out (see `contrast`),
-    and the share (0..1) of the query's terms in the memory with the best BM25. `foreign`: the memory with that
-    cosine is in another language than the query."""
+    """The strongest evidence found: the best fused sum (0..1), and the share (0..1) of the query's terms in the
+    memory with the best BM25."""
 
     evidence: float
-    contrast: float
     coverage: float
-    foreign: bool = False
 
 
-def contrast(cosines: Iterable[float], scale: Scale, params: RankingParams) -> float:
-    """How far the best cosine stands out from the usual one, by the room that is left above that.
+class Nearness(NamedTuple):
+    """Of a memory to the query: its cosine, and `beyond`: what that has beyond its mean cosine to neutral questions
+    of the query's language."""
 
-    The usual cosine is the median of the others. It differs by languages more than a good match differs from noise:
-    an embedder puts any two Chinese texts nearer to each other than an English question to its German answer. It is
-    capped, since in a small scope all memories may be about the query; without others, a low one is assumed.
+    cosine: float
+    beyond: float
+
+
+def doubtful(best: BestHit, params: RankingParams) -> bool:
+    """Neither all evidence together nor the words alone convince, so that the meaning alone has to."""
+    return best.evidence < params.convincing_sum and best.coverage < params.convincing_coverage
+
+
+def contrast(nearest: Sequence[Nearness], scale: Scale, params: RankingParams) -> float:
+    """How far the best memory stands out from the usual one, by the room that is left above the usual cosine.
+
+    An embedder puts some memories near to every question, and any two Chinese texts nearer to each other than an
+    English question to its German answer. So each memory is measured by what it has beyond any question of the
+    query's language, as scores of speaker verification are normalised by a cohort of strangers (Auckenthaler, Carey &
+    Lloyd-Thomas, "Score Normalization for Text-Independent Speaker Verification Systems", 2000, t-norm). The usual
+    values are medians of the others, capped, since in a small scope all memories may be about the query; without
+    others, low ones are assumed.
     """
-    ordered = sorted(cosines, reverse=True)[: params.usual_of]
-    if not ordered:
+    if not nearest:
         return 0.0
     span = scale.high - scale.low
-    usual = scale.low + params.usual_alone * span
-    if len(ordered) > 1:
-        usual = min(median(ordered[1:]), scale.low + params.usual_most * span)
-    return float((ordered[0] - usual) / (1 - usual) ** params.contrast_power)
+    cosine, beyond = scale.low + params.usual_alone * span, params.usual_beyond_alone
+    if len(nearest) > 1:
+        cosines, beyonds = (sorted(values, reverse=True)[1:] for values in zip(*nearest, strict=True))
+        cosine = min(median(cosines), scale.low + params.usual_most * span)
+        beyond = min(median(beyonds), params.usual_beyond_most)
+    best = max(one.beyond for one in nearest)
+    return float((best - beyond) / (1 - cosine) ** params.contrast_power)
 
 
-def off_topic(best: BestHit, params: RankingParams) -> bool:
-    """No kind of evidence convinces: neither all of it together, nor the meaning alone, nor the words alone.
-
-    A cut on the cosine alone cannot do this: the same cosine is a good match for one query and noise for another.
-    Between languages words are no help, so that meaning alone has a lower bar then.
-    """
-    bar = params.convincing_contrast_foreign if best.foreign else params.convincing_contrast
-    return (
-        best.evidence < params.convincing_sum and best.contrast < bar and best.coverage < params.convincing_coverage
-    )
+def convincing(stands_out: float, foreign: bool, params: RankingParams) -> bool:
+    """Whether the meaning alone convinces. Across languages (`foreign`) all cosines lie closer together."""
+    return stands_out >= (params.convincing_contrast_foreign if foreign else params.convincing_contrast)

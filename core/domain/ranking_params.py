@@ -80,13 +80,16 @@ class RankingParams:
 
     # Abstention: a query is off-topic when its best hit reaches none of these (docs/ranking.md, "Abstention").
     convincing_sum: float = 0.30  # fused evidence, before stretching
-    convincing_contrast: float = 0.375  # how far the best cosine stands out, see abstention.contrast
-    convincing_contrast_foreign: float = 0.33  # the same where query and memory are in two languages
     convincing_coverage: float = 0.6  # share of the query's terms in the best BM25 hit
+    convincing_contrast: float = 0.36  # how far the nearest memory stands out, see abstention.contrast
+    convincing_contrast_foreign: float = 0.26  # the same where query and memory are in two languages
+    fair_score: float = 0.3  # what the best hit has at least where its meaning alone convinces
     contrast_power: float = 1.5
-    usual_of: int = 90  # nearest memories whose median cosine is the usual one; the same for every `top_k`
+    usual_of: int = 90  # nearest memories whose medians are the usual values; the same for every `top_k`
     usual_most: float = 0.45  # calibrated; no usual cosine counts as higher
     usual_alone: float = 0.15  # calibrated; assumed where there is one memory
+    usual_beyond_most: float = 0.06  # cosine beyond neutral questions; no usual one counts as higher
+    usual_beyond_alone: float = 0.0  # assumed where there is one memory
 
     # Recall: candidates per list. Shorter lists end before the evidence does (docs/ranking.md, "Recall depth").
     recall_factor: int = 6

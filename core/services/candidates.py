@@ -6,17 +6,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from uuid import UUID
 
-from core.domain.abstention import BestHit, contrast
 from core.domain.conversation import speaker_of
 from core.domain.neighbourhood import Place
-from core.domain.ranking import PARTS, Candidate, Ranked, Scale, saturated
+from core.domain.ranking import PARTS, Candidate, Ranked, saturated
 from core.domain.ranking_params import RankingParams
 from core.domain.recalled import Recalled
 from core.domain.temporal import NOTHING_TOLD, TimeTold
 from core.services.recall import Found
 from core.text.entities import canonical_key
-from core.text.language import language
-from core.text.query import QueryTerms, coverage
+from core.text.query import QueryTerms
 from core.text.similar import retelling
 from core.text.told import days_told, ends_in_question
 
@@ -46,26 +44,6 @@ def _candidate(memory: Recalled, scores: Sequence[float | None], terms: QueryTer
         superseded=memory.superseded,
         replaced_by=memory.replaced_by,
     )
-
-
-def best_hit(found: Found, query: str, best: Ranked, scale: Scale, params: RankingParams) -> BestHit:
-    """What abstention looks at."""
-    nearest = _first(found, "dense")
-    named = _first(found, "bm25")
-    cosines = [score for id_, score in found.scores.get("dense", {}).items() if id_ in found.memories]
-    return BestHit(
-        evidence=best.evidence,
-        contrast=contrast(cosines, scale, params),
-        coverage=coverage(query, named.text) if named else 0.0,
-        foreign=nearest is not None and language(nearest.text) != language(query),
-    )
-
-
-def _first(found: Found, name: str) -> Recalled | None:
-    """The best confirmed memory of one list."""
-    scores = found.scores.get(name, {})
-    best = max((id_ for id_ in scores if id_ in found.memories), key=lambda id_: scores[id_], default=None)
-    return found.memories[best] if best is not None else None
 
 
 def by_keywords(found: Found, params: RankingParams) -> list[Ranked]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from core.domain.abstention import OFF_TOPIC, off_topic
+from core.domain.abstention import OFF_TOPIC
 from core.domain.errors import MemlaneError
 from core.domain.filter_scope import scoped
 from core.domain.filters import Node
@@ -20,8 +20,9 @@ from core.domain.ranking import Ranked, Scale, fuse
 from core.domain.ranking_params import DEFAULT, RankingParams
 from core.ports.index import IndexUnavailable, SparseVector
 from core.ports.models import Matrix, ModelError
+from core.services.abstain import Question, least_score, lifted
 from core.services.as_of import select_then, valid_then, worded_then
-from core.services.candidates import best_hit, by_keywords, candidates_of, repeats_last
+from core.services.candidates import by_keywords, candidates_of, repeats_last
 from core.services.fade import faded, touch
 from core.services.recall import Ask, Found, recall
 from core.services.rerank import reranked
@@ -160,10 +161,12 @@ class _Run:
         else:
             scale = Scale(*self._runtime.models.embedder.calibration, found.cosine_floor)
             ranked = fuse(candidates_of(found, terms), terms.asked, scale, self._params, self._pool())
-            if query.threshold > 0 and ranked:
-                best = best_hit(found, query.text, ranked[0], scale, self._params)
-                if off_topic(best, self._params):
+            if ranked:
+                question = Question(query.project_id, query.text)
+                least = least_score(self._runtime, question, found, ranked[0], self._params)
+                if least is None and query.threshold > 0:
                     return [], OFF_TOPIC
+                ranked = lifted(ranked, least or 0.0)
             ranked = repeats_last(ranked, found.memories, self._params, self._pool() if self._decay else query.top_k)
         return [hit for hit in ranked if hit.score >= query.threshold][: self._pool()], None
 

@@ -15,6 +15,7 @@ _HINTS = {letter: code for code, letters in _LETTERS.items() for letter in lette
 _HINT = re.compile("[" + "".join(_HINTS) + "]")
 _KANA = re.compile(f"[{KANA}]")
 _HAN = re.compile(f"[{HAN}]")
+_ONLY_CHINESE = re.compile("[的了吗嗎呢是在这這那哪谁誰么麼们們几幾怎]")  # what Japanese writes in kana
 _HANGUL = re.compile(f"[{HANGUL}]")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 ALL_LATIN = tuple(LATIN)
@@ -61,3 +62,16 @@ def language(text: str) -> str:
     folded = text.casefold().replace("’", "'")
     found = latin_languages(_WORD.findall(folded), folded)
     return "en" if found == ALL_LATIN or "en" in found[:1] else found[0]
+
+
+def foreign(query: str, text: str) -> bool:
+    """Whether a query is surely in another language than a text. A name or a single word may be in any."""
+    one, other = language(query), language(text)
+    if one == other:
+        return False
+    if {one, other} == {"zh", "ja"}:
+        return bool(_KANA.search(query) or _ONLY_CHINESE.search(query))
+    if one in ALL_LATIN and other in ALL_LATIN:
+        folded = query.casefold().replace("’", "'")
+        return latin_languages(_WORD.findall(folded), folded) != ALL_LATIN
+    return True

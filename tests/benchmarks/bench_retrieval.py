@@ -125,8 +125,10 @@ def _judge(order: Sequence[str], answers: frozenset[str]) -> Judged:
 # --- what is measured on -----------------------------------------------------------------------------------------
 
 
-def multilingual_set(pipeline: Pipeline) -> tuple[dict[UUID, str], list[Asked]]:
+def multilingual_set(pipeline: Pipeline, held_out: bool = False) -> tuple[dict[UUID, str], list[Asked]]:
     facts, questions = multilingual.read_set()
+    if held_out:
+        questions = multilingual.read_held_out()
     asked = [Asked(one.text, one.about, one.kind, one.facts, one.lang) for one in questions]
     return multilingual.store(pipeline, facts), asked
 
@@ -217,11 +219,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--locomo", type=Path, metavar="FILE", help="LoCoMo conversations instead of the own set")
     parser.add_argument("--limit-conversations", type=int, metavar="N", help="the first N conversations only")
+    parser.add_argument("--held-out", action="store_true", help="the questions that nothing was tuned on")
     options = parser.parse_args()
     conversations = read_conversations(options.locomo, options.limit_conversations) if options.locomo else None
     command = shlex.join(["python", "-m", "tests.benchmarks.bench_retrieval", *sys.argv[1:]])
     with a_pipeline() as pipeline:
-        made = locomo_turns(pipeline, conversations) if conversations else multilingual_set(pipeline)
+        made = (
+            locomo_turns(pipeline, conversations) if conversations else multilingual_set(pipeline, options.held_out)
+        )
         answers = [ask(pipeline, made[0], asked) for asked in made[1]]
     name = "LoCoMo turns, arms of one index" if conversations else "The multilingual set, arms of one index"
     report = Report(name, command, sizes={"memories": len(made[0]), "questions": len(answers), "top_k": 50})

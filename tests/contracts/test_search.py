@@ -123,6 +123,25 @@ def test_an_english_question_finds_a_chinese_memory(new_pipeline: Callable[[], P
     assert _texts(_search(pipeline, "how to deploy the application"))[0] == deploy
 
 
+def test_a_meaning_that_convinces_alone_is_given_a_fair_score_whatever_the_threshold(
+    new_pipeline: Callable[[], Pipeline],
+) -> None:
+    """No word is shared, and between these languages every cosine is low."""
+    contents = [
+        "火曜日の夜はピアノのレッスンがあります",
+        "自転車が盗まれました",
+        "毎朝コーヒーを飲みます",
+        "会議は水曜日です",
+    ]
+    pipeline = _stored(new_pipeline(), contents)
+    question = "On which evening do I have a music lesson?"
+    default, opened = _search(pipeline, question).hits, _search(pipeline, question, threshold=0.0).hits
+    assert default[0].memory.memory == contents[0]
+    assert default[0].score == opened[0].score >= 0.3 - 1e-9
+    assert [sum(hit.breakdown.values()) for hit in opened] == pytest.approx([hit.score for hit in opened])
+    assert [hit.memory.id for hit in default] == [hit.memory.id for hit in opened][: len(default)]
+
+
 def test_scores_lie_in_range_descend_and_are_the_sum_of_their_parts(food: Pipeline) -> None:
     hits = _search(food, "what do I like to drink?", threshold=0.0).hits
     scores = [hit.score for hit in hits]

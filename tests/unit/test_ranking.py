@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.domain.abstention import BestHit, contrast, off_topic
+from core.domain.abstention import BestHit, Nearness, contrast, convincing, doubtful
 from core.domain.decay import decay_factor
 from core.domain.neighbourhood import Place
 from core.domain.ranking import PARTS, Asked, Candidate, Scale, fuse
@@ -165,19 +165,23 @@ def test_a_day_near_the_one_asked_for_counts_less_the_farther_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("best", "silent"),
+    ("best", "doubt"),
     [
-        (BestHit(evidence=0.1, contrast=0.1, coverage=0.1), True),
-        (BestHit(evidence=0.4, contrast=0.1, coverage=0.1), False),
-        (BestHit(evidence=0.1, contrast=0.6, coverage=0.1), False),
-        (BestHit(evidence=0.1, contrast=0.1, coverage=1.0), False),
-        (BestHit(evidence=0.1, contrast=0.35, coverage=0.0), True),
-        (BestHit(evidence=0.1, contrast=0.35, coverage=0.0, foreign=True), False),
+        (BestHit(evidence=0.1, coverage=0.1), True),
+        (BestHit(evidence=0.4, coverage=0.1), False),
+        (BestHit(evidence=0.1, coverage=1.0), False),
     ],
-    ids=["nothing", "all together", "meaning alone", "words alone", "one language", "another language"],
+    ids=["nothing", "all together", "words alone"],
 )
-def test_silence_needs_every_kind_of_evidence_to_be_weak(best: BestHit, silent: bool) -> None:
-    assert off_topic(best, DEFAULT) is silent
+def test_meaning_is_asked_alone_only_where_all_other_evidence_is_weak(best: BestHit, doubt: bool) -> None:
+    assert doubtful(best, DEFAULT) is doubt
+
+
+def test_across_languages_less_contrast_convinces() -> None:
+    assert not convincing(0.3, False, DEFAULT)
+    assert convincing(0.3, True, DEFAULT)
+    assert not convincing(0.2, True, DEFAULT)
+    assert convincing(0.5, False, DEFAULT)
 
 
 _WEEK = timedelta(days=7)
@@ -207,12 +211,24 @@ def test_cosines_below_the_calibrated_range_still_order() -> None:
     assert [hit.id.int for hit in ranked] == [3, 2, 1]
 
 
-def test_contrast_is_what_the_best_cosine_has_above_the_others_not_its_height() -> None:
-    high_but_flat, low_but_apart = [0.84, 0.82, 0.82, 0.81], [0.82, 0.76, 0.75, 0.75]
-    assert contrast(low_but_apart, _SCALE, DEFAULT) > contrast(high_but_flat, _SCALE, DEFAULT)
-    assert contrast([], _SCALE, DEFAULT) == 0.0
+def _contrast(*nearest: tuple[float, float]) -> float:
+    return contrast([Nearness(*one) for one in nearest], _SCALE, DEFAULT)
+
+
+def test_contrast_is_what_the_best_has_above_the_others_not_its_height() -> None:
+    high_but_flat = _contrast((0.84, 0.05), (0.82, 0.04), (0.82, 0.04), (0.81, 0.03))
+    low_but_apart = _contrast((0.82, 0.05), (0.76, 0.00), (0.75, -0.01), (0.75, 0.00))
+    assert low_but_apart > high_but_flat
+    assert _contrast() == 0.0
+
+
+def test_a_memory_near_to_every_question_does_not_stand_out() -> None:
+    """Whatever its cosine: it has no more of it than neutral questions have."""
+    near_to_all = _contrast((0.88, 0.01), (0.80, 0.01), (0.80, 0.00), (0.79, 0.00))
+    near_to_this = _contrast((0.84, 0.06), (0.80, 0.01), (0.80, 0.00), (0.79, 0.00))
+    assert near_to_all < DEFAULT.convincing_contrast_foreign < DEFAULT.convincing_contrast < near_to_this
 
 
 def test_memories_that_all_answer_do_not_hide_each_other() -> None:
-    assert contrast([0.90, 0.90, 0.89], _SCALE, DEFAULT) >= DEFAULT.convincing_contrast
-    assert contrast([0.90], _SCALE, DEFAULT) >= DEFAULT.convincing_contrast
+    assert _contrast((0.90, 0.12), (0.90, 0.12), (0.89, 0.11)) >= DEFAULT.convincing_contrast
+    assert _contrast((0.90, 0.12)) >= DEFAULT.convincing_contrast

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 import orjson
 from sqlalchemy import ARRAY, Column, ColumnElement, Connection, Text, Uuid, any_, cast, func, literal, null, select
 
@@ -17,8 +18,10 @@ from core.adapters.sql.tables import MemoryRow
 from core.domain.filters import Node
 from core.domain.memory import Memory, MemoryState
 from core.domain.recalled import Recalled
+from core.ports.models import Matrix
 
 _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
+_FLOAT_BYTES = 4
 
 
 def _light(column: Column[Any]) -> ColumnElement[Any]:
@@ -67,16 +70,28 @@ class SqlSearchReads:
 
     def still_there(self, project_id: UUID, where: Node, ids: Sequence[UUID]) -> list[Recalled]:
         """Those of `ids` that belong to the project and satisfy the filter now, without embeddings, in any order."""
-        written = f"{{{','.join(map(str, ids))}}}"  # the driver takes long over an array of objects
-        wanted = cast(literal(written, Text), ARRAY(Uuid))
         statement = _SELECT.where(
             _MEMORIES.c.project_id == project_id,
-            _MEMORIES.c.id == any_(wanted),
+            _MEMORIES.c.id == any_(_array(ids)),
             compile_sql(where),
             _MEMORIES.c.state != "deleted",
         )
         shared = {id_: id_ for id_ in ids}  # one object an id: comparing them is then free
         return [_recalled(row, shared) for row in self._connection.execute(statement).all()]
+
+    def vectors(self, project_id: UUID, ids: Sequence[UUID], dims: int) -> dict[UUID, Matrix]:
+        """The stored vectors of those of `ids` that have so many dimensions, float32 of shape (dims,)."""
+        statement = select(_MEMORIES.c.id, _MEMORIES.c.embedding).where(
+            _MEMORIES.c.project_id == project_id,
+            _MEMORIES.c.id == any_(_array(ids)),
+            func.octet_length(_MEMORIES.c.embedding) == dims * _FLOAT_BYTES,
+        )
+        return {row.id: np.frombuffer(row.embedding, dtype="<f4") for row in self._connection.execute(statement)}
+
+
+def _array(ids: Sequence[UUID]) -> ColumnElement[Any]:
+    """As one string: the driver takes long over an array of objects."""
+    return cast(literal(f"{{{','.join(map(str, ids))}}}", Text), ARRAY(Uuid))
 
 
 def _recalled(row: Sequence[Any], ids: Mapping[UUID, UUID]) -> Recalled:
