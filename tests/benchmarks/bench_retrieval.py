@@ -185,6 +185,16 @@ def by_group(answers: Sequence[Answer], title: str, field: str, key: Callable[[A
     return figures
 
 
+def differences(answers: Sequence[Answer]) -> Figures:
+    figures = Figures("Ours − arm by kind, recall@10, paired", ["", "questions", *ARMS])
+    for group in dict.fromkeys(one.asked.group for one in answers):
+        part = [one for one in answers if one.asked.group == group]
+        ours = [_of(one, OURS, "recall10") for one in part]
+        pairs = [paired_difference(ours, [_of(one, name, "recall10") for one in part]) for name in ARMS]
+        figures.rows.append([group, len(part), *map(str, pairs)])
+    return figures
+
+
 def threshold_table(answers: Sequence[Answer]) -> Figures:
     columns = ["kind", "questions", "silent", "recall@10 at threshold 0", "at the default"]
     figures = Figures("The default threshold", [*columns, "lost"])
@@ -206,6 +216,7 @@ def tables(answers: list[Answer]) -> list[Figures]:
     told = [arms_table(counted)]
     for field, title in (("recall5", "recall@5"), ("recall10", "recall@10"), ("hit1", "hit@1")):
         told.append(by_group([*counted, *adversarial], f"{title} by kind", field, lambda asked: asked.group))
+    told.append(differences([*counted, *adversarial]))
     own = [one for one in counted if one.asked.group != "cross_lingual"]
     told.append(by_group(own, "recall@5 by language or conversation", "recall5", lambda asked: asked.folds))
     across = [one for one in counted if one.asked.group == "cross_lingual"]
