@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
 class CountingReceiver:
-    """A context manager; `ids` counts how often each `webhook-id` came."""
+    """A context manager; `ids` counts how often each `webhook-id` came. `before_answer` is called once."""
 
     def __init__(self) -> None:
         self.ids: Counter[str] = Counter()
-        lock, ids = threading.Lock(), self.ids
+        self.before_answer: Callable[[], None] | None = None
+        lock, ids, receiver = threading.Lock(), self.ids, self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers["content-length"]))
                 with lock:
                     ids[self.headers["webhook-id"]] += 1
+                    action, receiver.before_answer = receiver.before_answer, None
+                if action is not None:
+                    action()
                 self.send_response(200)
                 self.send_header("content-length", "0")
                 self.end_headers()
