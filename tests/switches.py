@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
+from psycopg.sql import SQL
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
@@ -43,10 +44,12 @@ def switch_off_as_asked() -> None:
 
 def _without(module: ModuleType, query: str, words: str, instead: str = "") -> None:
     """Another SQL text in place of a module's constant."""
-    sql = getattr(module, query).text
+    found = getattr(module, query)
+    sql = found.as_string(None) if isinstance(found, SQL) else found.text
     if words not in sql:
         raise ValueError(f"{module.__name__}.{query} does not say {words!r} any more")
-    setattr(module, query, text(sql.replace(words, instead)))
+    less = sql.replace(words, instead)
+    setattr(module, query, SQL(less) if isinstance(found, SQL) else text(less))
 
 
 def _fence() -> None:
@@ -59,7 +62,7 @@ def _fence() -> None:
 def _takeover() -> None:
     from core.adapters.sql import lane_store
 
-    _without(lane_store, "_NEXT", "FROM leases WHERE expires_at > now()", "FROM leases")
+    _without(lane_store, "_TAKE", "FROM leases WHERE expires_at > now()", "FROM leases")
 
 
 def _heartbeat() -> None:
@@ -71,7 +74,7 @@ def _heartbeat() -> None:
 def _lane_lock() -> None:
     from core.adapters.sql import lane_store
 
-    _without(lane_store, "_LOCK_LANE", " FOR UPDATE")
+    _without(lane_store, "_RELEASE", " FOR UPDATE")
 
 
 def _retry_blocks() -> None:

@@ -52,6 +52,15 @@ def test_a_switch_that_does_not_exist_is_refused() -> None:
         switch_off("everything")
 
 
+def test_every_switch_finds_what_it_takes_out() -> None:
+    """All in one process: a statement that was written anew shows here, and not only in the long form."""
+    script = "from tests.switches import SWITCHES\nfor switch in SWITCHES.values(): switch.off()"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=_SECONDS, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_what_is_shipped_knows_no_switch() -> None:
     assert [path for path in python_files() if VARIABLE in path.read_text()] == []
 
