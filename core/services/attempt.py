@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from core.domain.erasure import DELETE_USER
 from core.domain.errors import MemlaneError
 from core.domain.work import Done, EventWork, Fail, HandBack, Retry, Superseded, Verdict
 from core.ports.database import DatabaseUnavailable, DueEvent, LaneRef, TransactionConflict, UniqueViolation
@@ -18,11 +19,14 @@ from core.ports.index import IndexUnavailable
 from core.ports.models import BreakerOpen, ModelError
 from core.services.backoff import retry_delay
 from core.services.commit import LostClaim
+from core.services.delete_all import DELETE_ALL
 from core.services.runtime import Runtime
 from core.services.worker import Worker
 
 Handler = Callable[[Runtime, LaneRef, EventWork], Done | Superseded]
 _CONFLICT_TRIES = 5
+# Deletions were answered as done: their jobs hold no input that could be poison, and go on where a worker was lost.
+_OWED = (DELETE_ALL, DELETE_USER)
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Executor:
         return settled
 
     def _judge(self, lane: LaneRef, work: EventWork) -> Verdict:
-        if work.crashes >= self.worker.runtime.limits.max_crashes:
+        if work.crashes >= self.worker.runtime.limits.max_crashes and work.event_type not in _OWED:
             return Fail(MemlaneError("worker_lost").as_dict())
         return self._run(self.handlers[work.event_type], lane, work)
 

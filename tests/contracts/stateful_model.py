@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-MAX_CRASHES = 3
+MAX_CRASHES = 2
 
 
 @dataclass
@@ -50,6 +50,7 @@ class Model:
     lanes: dict[str, list[Asked]]  # what has not ended yet, in order of acceptance
     memories: dict[UUID, Known] = field(default_factory=dict)
     accepted: list[UUID] = field(default_factory=list)
+    failed: list[tuple[str, Asked]] = field(default_factory=list)  # (lane, request)
     known: set[str] = field(default_factory=set)  # entities that an erasure would find
     fresh: set[str] = field(default_factory=set)  # those with something accepted since their last erasure
     erased: set[str] = field(default_factory=set)  # entities that were erased at least once
@@ -109,8 +110,20 @@ class Model:
             open_.erased = open_.erased or open_.kind != "DELETE_USER"
         self.ask(lane, asked)
         self.fresh.discard(lane)
+        for where, failed in self.failed:
+            failed.erased = failed.erased or where == lane
         self.delete(*self.alive(lane))
         self.erased.add(lane)
+
+    def retry(self, number: int) -> str | None:
+        """A failed request comes back at the end of its lane, unless an erasure has emptied it."""
+        lane, asked = self.failed[number]
+        if asked.erased:
+            return "event_not_retryable"
+        del self.failed[number]
+        asked.lost = 0
+        self.lanes[lane].append(asked)
+        return None
 
     def ended(self, lane: str, asked: Asked, results: list[dict[str, Any]]) -> None:
         """The request's effect is committed, with these results; raises AssertionError where they are wrong."""

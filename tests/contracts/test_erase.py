@@ -13,10 +13,12 @@ from core.adapters.qdrant import QdrantIndex
 from core.domain.errors import MemlaneError
 from core.domain.ids import new_id
 from core.domain.scope import Scope
+from core.domain.selection import Selection
 from core.domain.work import Superseded
 from core.ports.database import LaneRef
 from core.services.commit import Prepared, commit
 from core.services.context import Context
+from core.services.delete_all import Deletion, delete_all
 from core.services.erase import Whom, erase, read_erasure
 from deploy.migrations.run import upgrade
 from tests.doubles.pipeline import Pipeline, make_pipeline
@@ -124,6 +126,15 @@ def test_an_add_after_the_erasure_is_the_users_new_beginning(line: Pipeline) -> 
     assert line.memories() == []
     line.drain_all()
     assert residue(line, "New fact") == residue(line, "zoe-again") == []
+
+
+def test_a_deletion_after_the_erasure_makes_nobody_known_again(line: Pipeline) -> None:
+    line.add("Old fact", user="zoe")
+    line.drain()
+    erase(line.runtime, user(line, "zoe"))
+    delete_all(line.runtime, Deletion(line.project, Selection({"user_id": "zoe"})))
+    line.drain_all()
+    assert line.count("scope_entities") == 0
 
 
 def test_a_second_erasure_while_the_first_waits_leaves_both_done_and_no_name(line: Pipeline) -> None:

@@ -35,7 +35,6 @@ from core.services.accept import Request, accept
 from core.services.attempt import Executor
 from core.services.change import Target
 from core.services.change_batch import Item, delete_batch, update_batch
-from core.services.crash_points import CrashPoints
 from core.services.delete_all import Deletion, delete_all
 from core.services.delete_memory import delete_memory
 from core.services.drain import drain
@@ -43,10 +42,13 @@ from core.services.erase import Whom, erase
 from core.services.listing import ListQuery, list_memories
 from core.services.project import sweep_projections
 from core.services.read_memory import read_history
+from core.services.retry_event import retry_event
 from core.services.revert_memory import revert_memory
 from core.services.runtime import Limits
+from core.services.search import SearchQuery, search
 from core.services.update_memory import Change, update_memory
 from deploy.migrations.run import upgrade
+from tests.contracts.dying import Armed, Died
 from tests.contracts.index_places import Endpoint
 from tests.contracts.stateful_model import MAX_CRASHES, Asked, Known, Model
 from tests.contracts.test_ingest import MoodyIndex
@@ -63,37 +65,6 @@ METADATA = st.sampled_from([{}, {"a": 1}, {"a": 2}])
 PICKS = st.integers(0, 99)
 IN_WORK = ("begin", "embed", "commit", "committed", "project", "projected")
 OUTSIDE = ("begin", "embed", "committed")  # no transaction is open: another worker can take over
-
-
-class Died(BaseException):
-    """The process is gone; nothing may catch this."""
-
-
-class Armed(CrashPoints):
-    """Runs `then` the n-th time a point is reached, once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.point, self.left = "", 0
-        self.then: Callable[[], None] = self.die
-
-    def arm(self, point: str, number: int, then: Callable[[], None] | None = None) -> None:
-        self.point, self.left, self.then = point, number, then or self.die
-
-    def disarm(self) -> bool:
-        """Whether it had gone off."""
-        gone_off, self.left = self.left == 0, 0
-        return gone_off
-
-    def reach(self, name: str) -> None:
-        if name == self.point and self.left > 0:
-            self.left -= 1
-            if self.left == 0:
-                self.then()
-
-    @staticmethod
-    def die() -> None:
-        raise Died
 
 
 class Machine(RuleBasedStateMachine):
@@ -190,6 +161,14 @@ class Machine(RuleBasedStateMachine):
         event = erase(self.runtime, whom).event_id
         self.model.erase(lane, Asked(event, "DELETE_USER"))
 
+    @precondition(lambda self: self.model.failed)
+    @rule(pick=PICKS)
+    def retry(self, pick: int) -> None:
+        number = pick % len(self.model.failed)
+        event = self.model.failed[number][1].id
+        expected = self.model.retry(number)
+        self._raises(expected, lambda: retry_event(self.runtime, self.project, str(event)))
+
     # --- workers, and what befalls them -------------------------------------------------------------------------
 
     @rule()
@@ -197,8 +176,10 @@ class Machine(RuleBasedStateMachine):
         drain(self._worker())
         self._sync()
 
-    @rule(point=st.sampled_from(IN_WORK), number=st.integers(1, 3))
-    def die_at_work(self, point: str, number: int) -> None:
+    @rule(point=st.sampled_from(IN_WORK), number=st.integers(1, 3), later=st.booleans())
+    def die_at_work(self, point: str, number: int, later: bool) -> None:
+        if later:  # the leases of those who died before have run out
+            self._time_passes()
         self.crash.arm(point, number)
         try:
             drain(self._worker())
@@ -206,6 +187,14 @@ class Machine(RuleBasedStateMachine):
             self._count_lost()
         self.crash.disarm()
         self._sync()
+
+    @rule(point=st.sampled_from(["begin", "embed", "commit"]))
+    def die_again_and_again(self, point: str) -> None:
+        """What kills worker after worker is given up."""
+        for _ in range(MAX_CRASHES):
+            self.die_at_work(point, 1, True)
+        self._time_passes()
+        self.work()
 
     @rule(point=st.sampled_from(OUTSIDE), number=st.integers(1, 2))
     def be_overtaken(self, point: str, number: int) -> None:
@@ -274,6 +263,8 @@ class Machine(RuleBasedStateMachine):
         for lane in SCOPES:
             listed = list_memories(self.pipeline.database, self._query(lane)).items
             assert {m.id: m.memory for m in listed} == {m.id: m.text for m in self.model.alive(lane)}
+            found = search(self.runtime, self._search(lane)).hits
+            assert {hit.memory.id for hit in found} == {m.id for m in self.model.alive(lane)}
         for memory in self.model.memories.values():
             assert self._told(memory) == _expected_history(memory)
         assert self.pipeline.indexed() == {m.id for m in self.model.alive()}
@@ -289,20 +280,24 @@ class Machine(RuleBasedStateMachine):
         """Tell the model which requests have had their effect; in each lane in order, and the order is checked."""
         for lane, queue in self.model.lanes.items():
             waiting: list[Asked] = []
+            done: list[Asked] = []
             for asked in queue:
                 row = self.pipeline.event(asked.id)
                 if row.state in ("committed", "projected"):
                     assert not waiting or asked.kind == "DELETE_USER", "a later request of the lane was done before"
                     self.model.ended(lane, asked, row.results)
+                    done.append(asked)
                 elif row.state == "failed":
                     assert row.error["code"] == ("erased" if asked.erased else "worker_lost")
                     assert asked.erased or asked.lost >= MAX_CRASHES
+                    assert asked.kind == "ADD" or asked.erased, "a deletion was given up"
+                    if asked.kind == "ADD":
+                        self.model.failed.append((lane, asked))
                 else:
                     waiting.append(asked)
             self.model.lanes[lane] = waiting
-            for asked in queue:
-                if asked not in waiting:
-                    self._after_erasure(lane, asked)
+            for asked in done:
+                self._after_erasure(lane, asked)
 
     def _after_erasure(self, lane: str, asked: Asked) -> None:
         """An entity is forgotten with its erasure, unless something was accepted for it since."""
@@ -340,6 +335,10 @@ class Machine(RuleBasedStateMachine):
     def _query(self, lane: str) -> ListQuery:
         filters = {name: value for name, value in SCOPES[lane].as_dict().items() if value}
         return ListQuery(self.project, filters, self.runtime.clock.now(), window=Window(1, 200))
+
+    def _search(self, lane: str) -> SearchQuery:
+        query = self._query(lane)
+        return SearchQuery(self.project, "What does Nora like?", query.filters, query.now, top_k=50, threshold=0)
 
     def _raises(self, code: str | None, call: Callable[[], object]) -> None:
         if code is None:

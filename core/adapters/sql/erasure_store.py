@@ -66,8 +66,8 @@ SELECT count(*) FROM gone
 """)
 _LEFT = _by_type("SELECT m.* FROM memories m WHERE {whose} AND m.state = 'deleted' ORDER BY m.id LIMIT :limit")
 _HISTORY = text("SELECT count(*) FROM history WHERE project_id = :project AND memory_id = ANY(:ids)")
-# What still has its payload was accepted after the cut: it is the entity's new beginning, and keeps its name.
-_SINCE = f"e.payload IS NOT NULL AND e.event_type <> '{DELETE_USER}'"
+# An add that still has its payload was accepted after the cut: it is the entity's new beginning, and keeps its name.
+_SINCE = "e.payload IS NOT NULL AND e.event_type = 'ADD'"
 _ANONYMOUS = _by_type(f"""
 UPDATE events e SET {{field}} = NULL WHERE e.project_id = :project AND e.{{field}} = :name AND NOT ({_SINCE})
 """)
@@ -77,11 +77,13 @@ UPDATE lanes l SET {{field}} = NULL WHERE l.project_id = :project AND l.{{field}
 """)
 _NO_ENTITY = _by_type(f"""
 DELETE FROM scope_entities WHERE project_id = :project AND type = :type AND name = :name AND NOT EXISTS (
-  SELECT FROM events e WHERE e.project_id = :project AND e.{{field}} = :name AND {_SINCE})
+  SELECT FROM events e WHERE e.project_id = :project AND e.{{field}} = :name AND {_SINCE}) AND NOT EXISTS (
+  SELECT FROM memories m WHERE m.project_id = :project AND m.{{field}} = :name AND m.state <> 'deleted')
 """)
-_ANOTHER = text("""
+_ANOTHER = text(f"""
 SELECT EXISTS (
-  SELECT FROM erasures WHERE project_id = :project AND digest = :digest AND done_at IS NULL AND id <> :id)
+  SELECT FROM erasures r JOIN events e ON e.id = r.event_id AND e.project_id = r.project_id AND e.state IN {_OPEN}
+  WHERE r.project_id = :project AND r.digest = :digest AND r.done_at IS NULL AND r.id <> :id)
 """)
 _ADD = text("""
 INSERT INTO erasures (id, project_id, digest, type, name, keep_derived, event_id, receipt, created_at)
@@ -93,7 +95,12 @@ _LAST = text(f"""
 SELECT {_FIELDS} FROM erasures WHERE project_id = :project AND digest = :digest ORDER BY created_at DESC LIMIT 1
 """)
 _COUNTED = text("UPDATE erasures SET receipt = CAST(:receipt AS jsonb) WHERE id = :id")
-_DONE = text("UPDATE erasures SET type = NULL, name = NULL, done_at = now() WHERE id = :id AND done_at IS NULL")
+# An earlier one of the same entity whose event has failed is done with this one.
+_DONE = text(f"""
+UPDATE erasures r SET type = NULL, name = NULL, done_at = now()
+WHERE r.project_id = :project AND r.digest = :digest AND r.done_at IS NULL AND (r.id = :id OR NOT EXISTS (
+  SELECT FROM events e WHERE e.id = r.event_id AND e.project_id = r.project_id AND e.state IN {_OPEN}))
+""")
 
 
 class SqlErasureStore:
@@ -158,7 +165,7 @@ class SqlErasureStore:
         if not self._connection.execute(_ANOTHER, another).scalar_one():
             for statement in (_ANONYMOUS, _NO_LANES, _NO_ENTITY):
                 self._connection.execute(statement[str(erasure.type)], params)
-        self._connection.execute(_DONE, {"id": erasure.id})
+        self._connection.execute(_DONE, another)
 
     def count(self, erasure_id: UUID, receipt: dict[str, int]) -> None:
         self._connection.execute(_COUNTED, {"id": erasure_id, "receipt": orjson.dumps(receipt).decode()})
