@@ -36,6 +36,8 @@ def least_score(
     score of a fair match. Only where evidence and words leave doubt, the stored vectors of the nearest memories are
     read, and once for each language some neutral questions are embedded. Raises DatabaseUnavailable, ModelError.
     """
+    if best.evidence >= params.convincing_sum:  # nearly always, so the words need not be looked at
+        return 0.0
     named = _nearest(found, "bm25", 1)
     words = coverage(question.text, found.memories[named[0]].text) if named else 0.0
     if not doubtful(BestHit(best.evidence, words), params):
