@@ -330,8 +330,8 @@ REFUSED = [*BODIES, *PATHS, *FILTERS, *DELETES, *WEBHOOKS]
 ELSEWHERE = {
     65: "tests/api/test_projects.py: a revoked key; tests/api/test_errors.py: a key that may only read",
     88: "tests/api/test_memories.py: If-Match",
-    89: "tests/contracts/test_ingest.py: 429 above the open events of a project; no limit per key yet",
-    90: "tests/contracts/test_ingest.py: the same; a poll is one read by primary key",
+    89: "tests/api/test_rate_limits.py: 429 with Retry-After, other keys unaffected",
+    90: "tests/api/test_rate_limits.py: polls count as requests do",
     91: "tests/unit/test_extract_model.py: what messages demand changes no scope and no policy",
     92: "tests/unit/test_extract_model.py: turns are JSON lines, the answer is read by a schema",
     93: "tests/unit/test_telemetry.py: secrets never reach a log",
