@@ -17,6 +17,9 @@ from tests.chaos.cluster import Cluster, Part, wait_until
 from tests.doubles.pipeline import Pipeline, Signals, make_pipeline
 
 
+_UNSHOWN = text("SELECT count(*) FROM projections")
+
+
 class Load:
     """Adds accepted in this process, as the API does it, with real wake-ups through the broker."""
 
@@ -50,7 +53,7 @@ class Load:
             before = left
             wait_until(lambda before=before: self.open_events() < before, f"{left} events open", stuck_after)  # type: ignore[misc]
             left = self.open_events()
-        wait_until(lambda: self.pipeline.count("projections") == 0, "the index is brought up to date", stuck_after)
+        wait_until(lambda: self.place.scalar(_UNSHOWN) == 0, "the index is brought up to date", stuck_after)
 
     def check(self) -> None:
         assert_each_ended_once(self.place.database, self.accepted)
