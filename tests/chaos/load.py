@@ -16,7 +16,6 @@ from tests.chaos.check import assert_consistent, assert_each_ended_once
 from tests.chaos.cluster import Cluster, Part, wait_until
 from tests.doubles.pipeline import Pipeline, Signals, make_pipeline
 
-
 _UNSHOWN = text("SELECT count(*) FROM projections")
 
 
