@@ -29,16 +29,18 @@ def retry_event(runtime: Runtime, project_id: UUID, event_id: str) -> EventRecor
 def retry_failed(database: Database, queue: WorkQueue, narrowed: Narrowed) -> int:
     """Queue again what has failed and can be, oldest first, of every project that is not narrowed out; how many.
 
-    Each is moved in a transaction of its own: what a stopped run has moved stays moved.
+    Each is moved in a transaction of its own: what a stopped run has moved stays moved. Each is looked at once: what
+    fails again meanwhile is left as it is, or a run over events that cannot succeed would never end.
     """
     wanted, moved = replace(narrowed, retryable=True), 0
+    last: EventSummary | None = None
     while True:
         with database.operations() as tx:
-            batch: list[EventSummary] = tx.event_overview.oldest(wanted, BATCH)
-        done = sum(_requeue(database, queue, e.project_id, e.id, e.messages) for e in batch)
-        moved += done
-        if not done:  # nothing left, or others were faster with all of it
+            batch: list[EventSummary] = tx.event_overview.oldest(wanted, BATCH, after=last)
+        moved += sum(_requeue(database, queue, e.project_id, e.id, e.messages) for e in batch)
+        if len(batch) < BATCH:
             return moved
+        last = batch[-1]
 
 
 def _requeue(database: Database, queue: WorkQueue, project_id: UUID, event_id: UUID, messages: int) -> bool:

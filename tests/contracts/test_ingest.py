@@ -21,6 +21,7 @@ from core.domain.scope import Scope
 from core.ports.extraction import ExtractionRequest
 from core.ports.index import IndexPoint, IndexUnavailable
 from core.ports.models import Matrix, ModelError
+from core.services import retry_event as retry_module
 from core.services.accept import Request, accept
 from core.services.drain import drain
 from core.services.pressure import Pressure
@@ -29,7 +30,7 @@ from core.services.retry_event import retry_event, retry_failed
 from core.services.runtime import Limits
 from deploy.migrations.run import upgrade
 from tests.doubles.fast import FastEmbedder
-from tests.doubles.pipeline import Pipeline, make_pipeline
+from tests.doubles.pipeline import Pipeline, Wakes, make_pipeline
 
 
 class MoodyIndex(QdrantIndex):
@@ -354,6 +355,25 @@ def test_failed_events_are_queued_again_by_time_and_code_and_keep_their_order(li
     assert [line.event(event).state for event in events] == ["failed"] * 3 + ["projected"] * 2
     assert retry_failed(line.database, line.runtime.queue, Narrowed(line.project)) == 2
     assert line.event(events[0]).seq > 3  # behind what its lane has accepted since
+
+
+def test_what_fails_again_at_once_is_queued_again_once(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry_module, "BATCH", 2)
+    events = [line.add(f"Fact {n}", user=f"u{n}") for n in range(5)]
+    fail = text("""UPDATE events SET state = 'failed', completed_at = now(), error = '{"code": "model_rejected"}'
+                   WHERE project_id = :p""")
+
+    class FailingAtOnce(Wakes):
+        def wake(self, queue: str = "ingest", key: str = "") -> None:
+            super().wake(queue, key)
+            assert len(self.keys) <= len(events)
+            with line.database.operations() as tx:
+                tx.connection.execute(fail, {"p": line.project})
+
+    with line.database.operations() as tx:
+        tx.connection.execute(fail, {"p": line.project})
+    recent = Narrowed(line.project, since=datetime.now(UTC) - timedelta(hours=2))
+    assert retry_failed(line.database, FailingAtOnce(), recent) == len(events)
 
 
 def test_a_project_with_too_many_open_events_is_asked_to_wait_and_no_other(line: Pipeline) -> None:

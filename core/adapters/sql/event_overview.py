@@ -27,7 +27,10 @@ SELECT id, project_id, event_type, state, lane_key, seq, tries, crashes, created
 FROM events {_WHERE}
 """
 _NEWEST = text(f"{_LIST} ORDER BY created_at DESC, id DESC LIMIT :limit")
-_OLDEST = text(f"{_LIST} ORDER BY created_at, id LIMIT :limit")
+_OLDEST = text(f"""{_LIST}
+  AND (CAST(:after AS uuid) IS NULL OR (created_at, id) > (CAST(:after_at AS timestamptz), :after))
+ORDER BY created_at, id LIMIT :limit
+""")
 
 
 class SqlEventOverview:
@@ -42,11 +45,13 @@ class SqlEventOverview:
     def newest(self, narrowed: Narrowed, limit: int) -> list[EventSummary]:
         return self._rows(_NEWEST, narrowed, limit)
 
-    def oldest(self, narrowed: Narrowed, limit: int) -> list[EventSummary]:
-        return self._rows(_OLDEST, narrowed, limit)
+    def oldest(self, narrowed: Narrowed, limit: int, *, after: EventSummary | None = None) -> list[EventSummary]:
+        """In order of acceptance; `after`: the last event of the page before."""
+        place = {"after": after.id, "after_at": after.created_at} if after else {"after": None, "after_at": None}
+        return self._rows(_OLDEST, narrowed, limit, **place)
 
-    def _rows(self, statement: Any, narrowed: Narrowed, limit: int) -> list[EventSummary]:
-        rows = self._connection.execute(statement, _params(narrowed) | {"limit": limit}).mappings()
+    def _rows(self, statement: Any, narrowed: Narrowed, limit: int, **more: Any) -> list[EventSummary]:
+        rows = self._connection.execute(statement, _params(narrowed) | {"limit": limit} | more).mappings()
         return [EventSummary(**{**row, "state": EventState(row["state"])}) for row in rows]
 
 
