@@ -80,9 +80,9 @@ class RateLimiter:
             if found is not None:
                 return found
             purse = self._read(identity)
-            if purse.limit and purse.tokens == 0:
-                self._fill(identity.key_id, purse)
-            return self.spend(identity) or Allowance(purse.limit)
+            if purse.limit == 0:
+                return Allowance(0)
+            return self.spend(identity) or self._fill(identity.key_id, purse)
 
     def _read(self, identity: Identity) -> _Purse:
         limit = self._limit_of(identity.project_id)
@@ -95,14 +95,18 @@ class RateLimiter:
             purse.read_at = self._now()
         return purse
 
-    def _fill(self, key_id: UUID, purse: _Purse) -> None:
+    def _fill(self, key_id: UUID, purse: _Purse) -> Allowance:
+        """One of the tokens is the asker's own, so that no other request can spend it first."""
         taken = self._buckets.take(str(key_id), purse.limit, purse.handful)
         with self._lock:
-            purse.tokens, purse.shared = taken.granted, taken.remaining
+            purse.shared = taken.remaining
             purse.handful = min(purse.handful * 2, max(1, purse.limit // 100))
-            if not taken.granted:
-                purse.wait = taken.wait
-                purse.refused_until = self._now() + min(taken.wait, FRESH_SECONDS)
+            if taken.granted:
+                purse.tokens = taken.granted - 1
+                return _allowance(purse)
+            purse.wait = taken.wait
+            purse.refused_until = self._now() + min(taken.wait, FRESH_SECONDS)
+            return _allowance(purse, refused=purse.wait)
 
 
 def _allowance(purse: _Purse, refused: float | None = None) -> Allowance:

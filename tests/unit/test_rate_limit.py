@@ -104,7 +104,7 @@ def test_keys_do_not_share_and_a_changed_limit_is_in_force_within_a_second() -> 
 
 def test_requests_at_once_are_counted_once_each() -> None:
     who, granted = identity(), []
-    limits = RateLimiter(LocalBuckets(), lambda project: 500)
+    limits, _ = limiter(Clock(), 500)
 
     def run() -> None:
         granted.extend(ask(limits, who).retry_after is None for _ in range(200))
@@ -114,7 +114,32 @@ def test_requests_at_once_are_counted_once_each() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert 500 <= sum(granted) <= 520  # the bucket fills a little meanwhile
+    assert sum(granted) == 500
+
+
+def test_what_is_fetched_for_a_request_cannot_be_spent_by_another_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, who = Clock(), identity()
+    limits, buckets = limiter(clock, 1)
+    others: list[Allowance | None] = []
+
+    class Door:
+        """The limiter's lock; whenever it opens after the trip to the bucket, another request of the key comes."""
+
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+        def __enter__(self) -> None:
+            self.lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self.lock.release()
+            if buckets.trips and not others:
+                others.append(None)
+                others.append(limits.spend(who))
+
+    monkeypatch.setattr(limits, "_lock", Door())
+    assert limits.fetch(who).retry_after is None
+    assert others == [None, None]
 
 
 def test_a_projects_own_limit_wins_and_an_absent_database_lifts_nothing() -> None:
