@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,23 +13,20 @@ from sqlalchemy import text
 
 from core.adapters.qdrant import QdrantIndex
 from core.domain.errors import MemlaneError
-from core.domain.event_overview import Narrowed
 from core.domain.ids import new_id
 from core.domain.memory import Candidate, Supersede
 from core.domain.scope import Scope
 from core.ports.extraction import ExtractionRequest
 from core.ports.index import IndexPoint, IndexUnavailable
 from core.ports.models import Matrix, ModelError
-from core.services import retry_event as retry_module
 from core.services.accept import Request, accept
 from core.services.drain import drain
 from core.services.pressure import Pressure
 from core.services.project import sweep_projections
-from core.services.retry_event import retry_event, retry_failed
 from core.services.runtime import Limits
 from deploy.migrations.run import upgrade
 from tests.doubles.fast import FastEmbedder
-from tests.doubles.pipeline import Pipeline, Wakes, make_pipeline
+from tests.doubles.pipeline import Pipeline, make_pipeline
 
 
 class MoodyIndex(QdrantIndex):
@@ -309,71 +305,6 @@ def test_the_timestamp_of_the_add_is_the_time_of_its_memories(line: Pipeline) ->
     line.add("I ran a marathon", timestamp=1684922400)
     line.drain()
     assert line.memories()[0].created_at.isoformat() == "2023-05-24T10:00:00+00:00"
-
-
-def test_a_failed_event_is_queued_again_at_the_end_of_its_lane(line: Pipeline) -> None:
-    event = line.add("I like tea")
-    with line.database.operations() as tx:
-        tx.connection.execute(text("UPDATE events SET crashes = 3 WHERE id = :id"), {"id": event})
-    line.drain()
-    assert line.event(event).state == "failed"
-    later = line.add("I like milk")
-    again = retry_event(line.runtime, line.project, str(event))
-    assert again.status == "PENDING"
-    line.drain()
-    assert line.event(event).state == "projected"
-    assert line.event(event).seq > line.event(later).seq
-    assert {memory.memory for memory in line.memories()} == {"I like tea", "I like milk"}
-    with pytest.raises(MemlaneError) as refused:
-        retry_event(line.runtime, line.project, str(event))
-    assert refused.value.code == "event_not_retryable"
-
-
-def test_failed_events_are_queued_again_by_time_and_code_and_keep_their_order(line: Pipeline) -> None:
-    events = [line.add(f"Fact {n}", user=f"u{n % 2}") for n in range(5)]
-    with line.database.operations() as tx:
-        tx.connection.execute(text("UPDATE events SET crashes = 3 WHERE project_id = :p"), {"p": line.project})
-    line.drain_all()
-    with line.database.operations() as tx:
-        old = text("UPDATE events SET completed_at = now() - interval '3 h' WHERE id = :id")
-        tx.connection.execute(old, {"id": events[0]})
-        other = text("""UPDATE events SET error = '{"code": "rate_limited"}' WHERE id = :id""")
-        tx.connection.execute(other, {"id": events[1]})
-        gone = text("UPDATE events SET payload = NULL WHERE id = :id")
-        tx.connection.execute(gone, {"id": events[2]})
-    recent = Narrowed(line.project, since=datetime.now(UTC) - timedelta(hours=2), codes=["worker_lost"])
-    with line.database.operations() as tx:
-        assert tx.event_overview.count(recent) == 3
-        found = tx.event_overview.newest(replace(recent, retryable=True), 10)
-    assert [(event.id, event.code, event.messages) for event in found] == [
-        (events[4], "worker_lost", 1),
-        (events[3], "worker_lost", 1),
-    ]
-    assert retry_failed(line.database, line.runtime.queue, recent) == 2
-    assert retry_failed(line.database, line.runtime.queue, recent) == 0
-    line.drain_all()
-    assert [line.event(event).state for event in events] == ["failed"] * 3 + ["projected"] * 2
-    assert retry_failed(line.database, line.runtime.queue, Narrowed(line.project)) == 2
-    assert line.event(events[0]).seq > 3  # behind what its lane has accepted since
-
-
-def test_what_fails_again_at_once_is_queued_again_once(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry_module, "BATCH", 2)
-    events = [line.add(f"Fact {n}", user=f"u{n}") for n in range(5)]
-    fail = text("""UPDATE events SET state = 'failed', completed_at = now(), error = '{"code": "model_rejected"}'
-                   WHERE project_id = :p""")
-
-    class FailingAtOnce(Wakes):
-        def wake(self, queue: str = "ingest", key: str = "") -> None:
-            super().wake(queue, key)
-            assert len(self.keys) <= len(events)
-            with line.database.operations() as tx:
-                tx.connection.execute(fail, {"p": line.project})
-
-    with line.database.operations() as tx:
-        tx.connection.execute(fail, {"p": line.project})
-    recent = Narrowed(line.project, since=datetime.now(UTC) - timedelta(hours=2))
-    assert retry_failed(line.database, FailingAtOnce(), recent) == len(events)
 
 
 def test_a_project_with_too_many_open_events_is_asked_to_wait_and_no_other(line: Pipeline) -> None:

@@ -45,11 +45,9 @@ def place(new_database: Callable[[], str], qdrant_endpoint: Endpoint) -> Iterato
     index = QdrantIndex(qdrant_endpoint.url, qdrant_endpoint.api_key)
     line = make_pipeline(url, index, prefix)
     yield Place(line, prefix, qdrant_endpoint, url)
-    with qdrant_endpoint.http() as http:
-        made = http.get("/collections").json()["result"]["collections"]
-    for collection in made:
-        if collection["name"].startswith(prefix):
-            index.drop(collection["name"])
+    for name in index.names():
+        if name.startswith(prefix):
+            index.drop(name)
     line.database.close()
     index.close()
 
@@ -296,7 +294,7 @@ def test_staged_vectors_go_with_the_memory_that_is_purged(place: Place) -> None:
 
 
 @pytest.mark.long
-def test_the_command_moves_to_the_endpoint_that_is_configured(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_moves_to_the_endpoint_that_is_configured(place: Place) -> None:
     place.adds(20)
     with ModelServer(dims=8) as server:
         configured = {
@@ -307,12 +305,9 @@ def test_the_command_moves_to_the_endpoint_that_is_configured(place: Place, monk
             "MEMLANE_EMBEDDER_BASE_URL": server.url,
             "MEMLANE_EMBEDDER_MODEL": "double",
         }
-        for name, value in configured.items():
-            monkeypatch.setenv(name, value)
-        ran = CliRunner().invoke(app, ["reindex", "--re-embed"])
-        asked = server.embeddings.requests
-    assert ran.exit_code == 0, ran.exception
-    assert sum(len(request.body["input"]) for request in asked) >= 20
+        ran = CliRunner().invoke(app, ["reindex", "--re-embed"], env=configured)
+        assert ran.exit_code == 0, ran.exception
+        assert sum(len(request.body["input"]) for request in server.embeddings.requests) >= 20
     with place.line.database.operations() as tx:
         [active] = tx.ops.collections().values()
     assert (active.embedding_model, active.dims) == ("double", 8)
