@@ -87,7 +87,7 @@ def _store(runtime: Runtime, tx: Any, prepared: Prepared, keys: list[str]) -> tu
         rows.append(_row(prepared, draft, number))
         outcomes.append(Outcome("added", draft.text, rows[-1].id))
     tx.memories.add(sorted(rows, key=lambda row: row.hash))  # one order for all writers: no deadlocks
-    tx.memories.record([_addition(prepared, row) for row in rows])
+    tx.memories.record([addition(row, prepared.turns) for row in rows])
     tx.memories.link(rows)
     relations = {(draft.scope.key, draft.hash): draft.candidate.relations for draft in prepared.drafts}
     for row in rows:
@@ -145,10 +145,10 @@ def _first_turn(prepared: Prepared, draft: Draft) -> Turn | None:
     return next((turn for turn in prepared.turns if turn.index in wanted), None)
 
 
-def _addition(prepared: Prepared, row: Memory) -> dict[str, Any]:
-    """The history entry of a new memory, with the messages that it came from."""
+def addition(row: Memory, turns: Sequence[Turn] = ()) -> dict[str, Any]:
+    """The history entry of a new memory, with those of `turns` that it came from."""
     wanted = set(row.source_turns)
-    source = [turn for turn in prepared.turns if turn.index in wanted]
+    source = [turn for turn in turns if turn.index in wanted]
     return {
         "project_id": row.project_id,
         "memory_id": row.id,

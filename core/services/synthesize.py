@@ -19,6 +19,7 @@ from core.domain.memory import Memory, MemoryState
 from core.ports.models import ChatModel, ModelError, Usage
 from core.services.ask import Unusable, ask
 from core.services.collections import require_embedder
+from core.services.commit import addition
 from core.services.delete_memory import delete_in
 from core.services.embed import embed_all
 from core.services.points import embedding_text_of
@@ -114,11 +115,7 @@ def _synthesize(runtime: Runtime, chat: ChatModel, wanted: Any) -> int:
         found = patterns_in(chat, notes)
         rows = _rows(runtime, notes, found)
     except (ModelError, Unusable) as error:
-        code = error.code if isinstance(error, ModelError) else "model_output_invalid"
-        with runtime.database.transaction(wanted.project_id) as tx:
-            if isinstance(error, ModelError) and error.about == "provider":
-                tx.syntheses.again(wanted, runtime.limits.synthesis_seconds, _AGAIN_SECONDS)
-        runtime.telemetry.emit("upkeep", task="synthesize", outcome="failed", code=code, rows=0)
+        _failed(runtime, wanted, error)
         return 0
     with runtime.database.transaction(wanted.project_id) as tx:
         require_embedder(runtime, tx)
@@ -129,6 +126,15 @@ def _synthesize(runtime: Runtime, chat: ChatModel, wanted: Any) -> int:
     project_now(runtime, wanted.project_id, waiting)
     runtime.telemetry.emit("upkeep", task="synthesize", outcome="done", rows=len(new))
     return len(new)
+
+
+def _failed(runtime: Runtime, wanted: Any, error: ModelError | Unusable) -> None:
+    """An outage is waited for; what the model cannot do is asked for again after the whole pause."""
+    code = error.code if isinstance(error, ModelError) else "model_output_invalid"
+    if isinstance(error, ModelError) and error.about == "provider":
+        with runtime.database.transaction(wanted.project_id) as tx:
+            tx.syntheses.again(wanted, runtime.limits.synthesis_seconds, _AGAIN_SECONDS)
+    runtime.telemetry.emit("upkeep", task="synthesize", outcome="failed", code=code, rows=0)
 
 
 def _fingerprint(notes: Sequence[Memory]) -> str:
@@ -206,19 +212,6 @@ def _store(tx: Any, wanted: Any, rows: Sequence[Memory]) -> list[Memory]:
         elif (row.scope.key, row.hash) not in active:
             new.append(row)
     tx.memories.add(new)
-    tx.memories.record([_addition(row) for row in new])
+    tx.memories.record([addition(row) for row in new])
     tx.memories.link(new)
     return new
-
-
-def _addition(row: Memory) -> dict[str, Any]:
-    return {
-        "project_id": row.project_id,
-        "memory_id": row.id,
-        "version": 1,
-        "event": "ADD",
-        "old_memory": None,
-        "new_memory": row.memory,
-        "input": [],
-        "created_at": row.created_at,
-    }

@@ -75,7 +75,7 @@ class CaseRun:
 
 @dataclass
 class ExtractRun:
-    """`model` names what extracted; `counting` is None for the rules."""
+    """`model` names what extracted."""
 
     model: str
     runs: list[CaseRun] = field(default_factory=list)
@@ -88,7 +88,8 @@ def run(
     cases: Sequence[Case],
     tell: Callable[[CaseRun], None],
 ) -> ExtractRun:
-    """Every case once, in order. Raises BenchError when the endpoint is away or refuses the request."""
+    """Every case once, in order; `counting` is None for the rules. Raises BenchError when the endpoint is away or
+    refuses the request."""
     whole, outages = ExtractRun(model), 0
     for case in cases:
         one, failure = _run(extractor, counting, case)
