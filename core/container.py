@@ -37,7 +37,7 @@ from core.services.reindex import Progress, Rebuild
 from core.services.rerank_chat import ChatReranker
 from core.services.runtime import Limits, Runtime
 from core.services.webhooks import WebhookParts
-from core.settings import Settings
+from core.settings import REDIS_SCHEMES, Settings
 
 _IN_PROCESS = 10
 _INDEX_CALLS = {"ensure": 300.0, "upsert": 60.0, "delete": 60.0, "query": 30.0, "nearest": 30.0, "fetch": 60.0}
@@ -104,9 +104,15 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
 
 
 def _buckets(settings: Settings, telemetry: Telemetry) -> Buckets:
-    """In Redis where one is named, or where the broker is one; else each process counts for itself, and says so."""
-    url = _secret(settings.redis_url) or _secret(settings.broker_url) or ""
-    if url.startswith(("redis://", "rediss://", "unix://")):
+    """In Redis where one is named, or where the broker is one; else each process counts for itself, and says so.
+
+    Raises SettingsError.
+    """
+    own = _secret(settings.redis_url)
+    if own and not own.startswith(REDIS_SCHEMES):
+        raise SettingsError(f"MEMLANE_REDIS_URL must start with {', '.join(REDIS_SCHEMES)}")
+    url = own or _secret(settings.broker_url) or ""
+    if url.startswith(REDIS_SCHEMES):
         return RedisBuckets(url, telemetry)
     telemetry.emit("process", part="limits", change="counted_alone", detail="no Redis is configured")
     return LocalBuckets()

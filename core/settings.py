@@ -8,6 +8,8 @@ from typing import Literal
 from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
+
 
 class Settings(BaseSettings):
     """Every field is MEMLANE_<NAME>. `memlane settings` prints them with secrets masked."""
@@ -23,7 +25,9 @@ class Settings(BaseSettings):
 
     database_url: SecretStr | None = Field(None, description="PostgreSQL 15 or newer; unset = embedded.")
     broker_url: SecretStr | None = Field(None, description="Redis, Valkey or RabbitMQ; unset = embedded Valkey.")
-    redis_url: SecretStr | None = Field(None, description="Limits and caches; unset = the broker if it is Redis.")
+    redis_url: SecretStr | None = Field(
+        None, description="Redis or Valkey that counts rate limits; unset = the broker, if it is one."
+    )
     qdrant_url: str | None = Field(None, description="Qdrant; unset = the local endpoint.")
     qdrant_api_key: SecretStr | None = Field(None, description="Key of Qdrant.")
     collection: str = Field("memlane", description="Prefix of collection names in Qdrant.")
@@ -57,7 +61,9 @@ class Settings(BaseSettings):
         None,
         description="Who reranks: endpoint, chat (the chat model) or local; unset = the endpoint, where one is set.",
     )
-    rerank_timeout: float = Field(10.0, gt=0, description="Total deadline of one rerank call, seconds.")
+    rerank_timeout: float = Field(
+        10.0, gt=0, description="Total deadline of one call to the endpoint or the chat model, seconds."
+    )
     models: str | None = Field(
         None, description="Models of your own, in process: module:function that makes a ModelSet; replaces the above."
     )
@@ -86,7 +92,7 @@ class Settings(BaseSettings):
         "none", description="Which non-public addresses webhooks may call: none, loopback or private."
     )
     webhook_retry_schedule: str = Field(
-        "0,5,300,1800,7200,18000,36000,36000", description="Delays after each failed delivery, seconds."
+        "0,5,300,1800,7200,18000,36000,36000", description="Delay before each try of a delivery, seconds."
     )
     secret_key: SecretStr | None = Field(None, description="Encrypts webhook secrets at rest.")
 

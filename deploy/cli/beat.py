@@ -13,7 +13,7 @@ def beat(
         Path | None, typer.Option(help="File for the times of the last runs [$MEMLANE_HOME/beat-schedule].")
     ] = None,
 ) -> None:
-    """Run the scheduler of upkeep: retention, expiry, drift checks. Run one; ingestion does not depend on it."""
+    """Run the scheduler of upkeep: retention, and patterns where projects want them. Run one; adds need none."""
     from core.adapters.celery_app import celery_app
     from deploy.cli.configuration import broker_url, load_settings
     from workers.schedule import SCHEDULE

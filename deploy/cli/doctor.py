@@ -22,7 +22,10 @@ def doctor(
         bool, typer.Option("--fix", help="With --deep: have what is wrong in the index repaired.")
     ] = False,
     compact: Annotated[
-        bool, typer.Option("--compact", help="Take what was deleted or erased off the disk. Writes wait meanwhile.")
+        bool,
+        typer.Option(
+            "--compact", help="Take what was deleted or erased off the disk. Adds and searches wait meanwhile."
+        ),
     ] = False,
 ) -> None:
     """Check every dependency: is it reachable, which version, what to do. Exit code 1 when a required one is broken.

@@ -35,12 +35,16 @@ def list_(
     status: Annotated[
         str | None, typer.Option(help="Only these: pending, running, succeeded, failed; comma-separated.")
     ] = None,
-    since: Annotated[str | None, typer.Option(help="Only what moved last within 90s, 30m, 2h or 7d.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only what ended, or moved last, within 90s, 30m, 2h or 7d.")
+    ] = None,
     code: Codes = None,
     project: Project = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many rows.")] = 50,
 ) -> None:
     """List events of all projects, newest first: status, reason, lane, tries, crashes. No text is shown."""
+    if failed and status is not None:
+        raise StackFailure("--failed and --status exclude each other.", "`--status failed,pending` names several.")
     narrowed = _narrowed(_states("failed" if failed else status), since, code, project)
     with open_database() as database, database.operations() as tx:
         count, rows = tx.event_overview.count(narrowed), tx.event_overview.newest(narrowed, limit)

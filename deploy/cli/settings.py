@@ -72,12 +72,14 @@ def unknown_variables() -> list[str]:
     from core.settings import Settings
 
     known = {each for name, field in Settings.model_fields.items() for each in _names(name, field)}
-    own = {"MEMLANE_LIFELINE_FD", "MEMLANE_REQUIRE", "MEMLANE_WORKER_KIND"}
+    own = {"MEMLANE_LIFELINE_FD", "MEMLANE_REQUIRE", "MEMLANE_URL", "MEMLANE_WORKER_KIND"}
     return sorted(name for name in os.environ if name.startswith("MEMLANE_") and name not in known | own)
 
 
 def contradictions(found: Settings) -> list[str]:
     """Settings that are valid alone and wrong together."""
+    from core.settings import REDIS_SCHEMES
+
     problems = []
     if found.llm_base_url and not found.llm_base_url.startswith(("http://", "https://")):
         problems.append("MEMLANE_LLM_BASE_URL must start with http:// or https://.")
@@ -95,6 +97,9 @@ def contradictions(found: Settings) -> list[str]:
     broker = found.broker_url.get_secret_value() if found.broker_url else None
     if broker and not broker.startswith(("redis://", "rediss://", "amqp://", "amqps://")):
         problems.append("MEMLANE_BROKER_URL must start with redis://, rediss://, amqp:// or amqps://.")
+    redis = found.redis_url.get_secret_value() if found.redis_url else None
+    if redis and not redis.startswith(REDIS_SCHEMES):
+        problems.append(f"MEMLANE_REDIS_URL must start with {', '.join(REDIS_SCHEMES)}; Valkey is spelled the same.")
     return problems
 
 

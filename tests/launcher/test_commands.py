@@ -170,6 +170,7 @@ def test_failed_events_are_seen_and_queued_again(
         (("retry", "--failed-since", "soon"), "2h"),
         (("list", "--code", "no_such"), "no_such"),
         (("list", "--status", "odd"), "odd"),
+        (("list", "--failed", "--status", "pending"), "--failed"),
     ],
 )
 def test_events_refuses_what_it_does_not_understand(here: Command, arguments: tuple[str, ...], says: str) -> None:

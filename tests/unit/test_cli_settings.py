@@ -71,6 +71,7 @@ def test_an_error_about_a_secret_does_not_print_it(monkeypatch: pytest.MonkeyPat
     [
         ("MEMLANE_DATABASE_URL", "mysql://x/y", "MEMLANE_DATABASE_URL"),
         ("MEMLANE_BROKER_URL", "kafka://x", "MEMLANE_BROKER_URL"),
+        ("MEMLANE_REDIS_URL", "valkey://x", "MEMLANE_REDIS_URL"),
         ("MEMLANE_QDRANT_URL", "localhost:6333", "MEMLANE_QDRANT_URL"),
         ("MEMLANE_SWEEP_SECONDS", "60", "MEMLANE_SWEEP_SECONDS"),
     ],
