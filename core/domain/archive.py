@@ -52,6 +52,16 @@ def header_of(line: Mapping[str, Any]) -> Header:
         )
         raise ArchiveRefused(what)
     try:
-        return Header(**{name: line[name] for name in Header.__dataclass_fields__})
+        header = Header(**{name: line[name] for name in Header.__dataclass_fields__})
     except KeyError as missing:
         raise ArchiveRefused(f"The archive's header lacks {missing}.") from missing
+    if not (isinstance(header.id, str) and isinstance(header.schema, str) and _is_embedding(header.embedding)):
+        raise ArchiveRefused("The archive's header is damaged: export anew.")
+    return header
+
+
+def _is_embedding(value: Any) -> bool:
+    """None where the database had no index yet."""
+    if value is None:
+        return True
+    return isinstance(value, dict) and isinstance(value.get("model"), str) and isinstance(value.get("dims"), int)

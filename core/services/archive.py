@@ -179,6 +179,8 @@ class _Import:
 
     def _project(self, row: dict[str, Any]) -> None:
         """Made where it is not there; one that is there keeps its own settings."""
+        if not isinstance(row.get("name"), str) or not isinstance(row.get("settings"), dict):
+            raise ArchiveRefused("The archive's row of the project is damaged: it has no name or no settings.")
         with self.database.operations() as tx:
             if tx.projects.project(self.done.project_id) is not None:
                 return
