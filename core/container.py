@@ -78,9 +78,7 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         _required(settings.database_url, "MEMLANE_DATABASE_URL"),
         PoolOptions(size=threads + 2, idle_in_transaction=idle),
     )
-    if settings.qdrant_url is None:
-        raise SettingsError("MEMLANE_QDRANT_URL is not set; `memlane up` sets it for the local stack")
-    index = QdrantIndex(settings.qdrant_url, _secret(settings.qdrant_api_key))
+    index = _index(settings)
     clock = SystemClock()
     models = _models(settings, Breakers(clock.now), telemetry, searches=not worker)
     calls = Calls()
@@ -101,6 +99,12 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
     )
     limiter = _limiter(settings, runtime, LocalBuckets() if worker else _buckets(settings, telemetry))
     return Container(settings, runtime, database, KeyAuthenticator(database), _webhooks(settings), limiter, calls)
+
+
+def _index(settings: Settings, **more: int) -> QdrantIndex:
+    if settings.qdrant_url is None:
+        raise SettingsError("MEMLANE_QDRANT_URL is not set; `memlane up` sets it for the local stack")
+    return QdrantIndex(settings.qdrant_url, _secret(settings.qdrant_api_key), **more)
 
 
 def _buckets(settings: Settings, telemetry: Telemetry) -> Buckets:
@@ -143,11 +147,9 @@ def rebuild_parts(
 
     Raises SettingsError. The caller closes the database.
     """
-    if settings.qdrant_url is None:
-        raise SettingsError("MEMLANE_QDRANT_URL is not set; `memlane up` sets it for the local stack")
     return Rebuild(
         database=SqlDatabase(_required(settings.database_url, "MEMLANE_DATABASE_URL")),
-        index=QdrantIndex(settings.qdrant_url, _secret(settings.qdrant_api_key), timeout=30),
+        index=_index(settings, timeout=30),
         prefix=settings.collection,
         embedder=_models(settings, Breakers(SystemClock().now), telemetry, searches=False).embedder
         if embed
