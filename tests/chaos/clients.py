@@ -156,9 +156,7 @@ class Client(threading.Thread):
     def _update(self, add: Add) -> None:
         text = add.unsure = f"{add.text}, by the door"
         answer = self._until_answered("PUT", f"/v1/memories/{add.memory}/", {"text": text}, {})
-        if answer is None:
-            return
-        if answer.status_code != 200:
+        if answer is None or answer.status_code != 200:
             return
         add.now, add.unsure = text, None
         self.diary.count("updates")

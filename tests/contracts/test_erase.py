@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,6 @@ from sqlalchemy import text
 
 from core.adapters.qdrant import QdrantIndex
 from core.domain.errors import MemlaneError
-from core.domain.ids import new_id
 from core.domain.scope import Scope
 from core.domain.selection import Selection
 from core.domain.work import Superseded
@@ -20,7 +19,6 @@ from core.services.commit import Prepared, commit
 from core.services.context import Context
 from core.services.delete_all import Deletion, delete_all
 from core.services.erase import Whom, erase, read_erasure
-from deploy.migrations.run import upgrade
 from tests.doubles.pipeline import Pipeline, make_pipeline
 
 TABLES = text("""
@@ -28,19 +26,9 @@ SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' A
 """)
 
 
-@pytest.fixture(scope="module")
-def place(new_database: Callable[[], str], qdrant_endpoint: Any) -> Iterator[tuple[str, QdrantIndex, str]]:
-    url, prefix = new_database(), f"t{new_id().hex}"
-    upgrade(url)
-    index = QdrantIndex(qdrant_endpoint.url, qdrant_endpoint.api_key)
-    yield url, index, prefix
-    index.drop(f"{prefix}_1")
-    index.close()
-
-
 @pytest.fixture
-def line(place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
-    pipeline = make_pipeline(*place)
+def line(own_place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
+    pipeline = make_pipeline(*own_place)
     yield pipeline
     with pipeline.database.operations() as tx:
         tx.connection.execute(text("DELETE FROM events WHERE project_id = :p"), {"p": pipeline.project})

@@ -12,26 +12,14 @@ import pytest
 from sqlalchemy import text
 
 from core.adapters.qdrant import QdrantIndex
-from core.domain.ids import new_id
 from core.ports.models import ModelError
 from core.services.breaker import Breaker
 from core.services.extract_model import ModelExtractor
 from core.services.guarded import GuardedChat
 from core.services.runtime import Limits
-from deploy.migrations.run import upgrade
 from tests.doubles.model_server import ModelServer, embeddings, error, memories, reply
 from tests.doubles.pipeline import Pipeline, make_pipeline
 from tests.waiting import wait_until
-
-
-@pytest.fixture(scope="module")
-def place(new_database: Callable[[], str], qdrant_endpoint: Any) -> Iterator[tuple[str, QdrantIndex, str]]:
-    url, prefix = new_database(), f"t{new_id().hex}"
-    upgrade(url)
-    index = QdrantIndex(qdrant_endpoint.url, qdrant_endpoint.api_key)
-    yield url, index, prefix
-    index.drop(f"{prefix}_1")
-    index.close()
 
 
 @pytest.fixture
@@ -48,14 +36,14 @@ def breaker() -> Breaker:
 
 @pytest.fixture
 def make_line(
-    place: tuple[str, QdrantIndex, str], server: ModelServer, breaker: Breaker
+    own_place: tuple[str, QdrantIndex, str], server: ModelServer, breaker: Breaker
 ) -> Iterator[Callable[..., Pipeline]]:
     """A pipeline whose models are the server's, with the limits asked for."""
     made: list[Pipeline] = []
 
     def make(**limits: Any) -> Pipeline:
         embedder = server.embedder()
-        line = make_pipeline(*place, embedder, Limits(**limits))
+        line = make_pipeline(*own_place, embedder, Limits(**limits))
         called = server.chat_model()
         extractor = ModelExtractor(GuardedChat(called, breaker, line.signals))
         line.runtime = replace(line.runtime, extractor=extractor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,8 +16,6 @@ from core.domain.webhooks import Webhook
 from core.services.change import Target
 from core.services.delete_memory import delete_memory
 from core.services.upkeep import purge_old
-from deploy.migrations.run import upgrade
-from tests.contracts.index_places import Endpoint
 from tests.doubles.pipeline import Pipeline, make_pipeline
 
 AGED = {
@@ -30,20 +28,10 @@ AGED = {
 }
 
 
-@pytest.fixture(scope="module")
-def place(new_database: Callable[[], str], qdrant_endpoint: Endpoint) -> Iterator[tuple[str, QdrantIndex, str]]:
-    url, prefix = new_database(), f"k{new_id().hex}"
-    upgrade(url)
-    index = QdrantIndex(qdrant_endpoint.url, qdrant_endpoint.api_key)
-    yield url, index, prefix
-    index.drop(f"{prefix}_1")
-    index.close()
-
-
 @pytest.fixture
-def line(place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
+def line(own_place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
     """A project with an ended event, a delivery, a deleted memory and one that stays."""
-    made = make_pipeline(*place)
+    made = make_pipeline(*own_place)
     now = datetime.now(UTC)
     with made.database.operations() as tx:
         hook = Webhook(new_id(), made.project, "h", "http://example.com/", ["memory_add"], True, now, now, b"s")

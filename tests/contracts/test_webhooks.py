@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,7 +22,6 @@ from core.adapters.secret_box import FernetBox
 from core.domain.addresses import Allow
 from core.domain.errors import MemlaneError
 from core.domain.history import CHANGES
-from core.domain.ids import new_id
 from core.domain.selection import Selection
 from core.domain.webhook_policy import EMITTED
 from core.services.change import Target
@@ -39,7 +38,6 @@ from core.services.webhooks import (
     rotate_secret,
     update_webhook,
 )
-from deploy.migrations.run import upgrade
 from tests.doubles.pipeline import Pipeline, make_pipeline
 from tests.waiting import wait_until
 
@@ -87,19 +85,9 @@ def parts(allow: Allow = "loopback", schedule: tuple[float, ...] = (0, 0, 0, 0))
     return WebhookParts(FernetBox("test"), GuardedFetcher(), allow, schedule)
 
 
-@pytest.fixture(scope="module")
-def place(new_database: Callable[[], str], qdrant_endpoint: Any) -> Iterator[tuple[str, QdrantIndex, str]]:
-    url, prefix = new_database(), f"t{new_id().hex}"
-    upgrade(url)
-    index = QdrantIndex(qdrant_endpoint.url, qdrant_endpoint.api_key)
-    yield url, index, prefix
-    index.drop(f"{prefix}_1")
-    index.close()
-
-
 @pytest.fixture
-def line(place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
-    pipeline = make_pipeline(*place)
+def line(own_place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
+    pipeline = make_pipeline(*own_place)
     yield pipeline
     with pipeline.database.operations() as tx:
         for table in ("events", "webhooks"):
