@@ -17,25 +17,11 @@ from sqlalchemy import text
 from core.domain.scope import Scope
 from core.ports.database import DatabaseUnavailable
 from core.services.erase import Whom, erase
-from tests.chaos.cluster import Cluster, cluster, wait_until
+from tests.chaos.cluster import Cluster, wait_until
 from tests.chaos.load import Load, running_worker
 
 pytestmark = [pytest.mark.chaos, pytest.mark.long]
 _ADDS = 40
-
-
-@pytest.fixture(scope="module")
-def place() -> Iterator[Cluster]:
-    with cluster() as running:
-        yield running
-
-
-@pytest.fixture
-def load(place: Cluster) -> Iterator[Load]:
-    made = Load(place)
-    yield made
-    made.close()
-    place.end_parts()
 
 
 def broker(place: Cluster, password: str | None = None) -> redis.Redis:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
 from uuid import UUID
 
 import httpx
@@ -15,24 +14,10 @@ from core.domain.scope import Scope
 from core.services.issue_key import issue_key
 from deploy.local.ports import free_port
 from tests.chaos.check import assert_lane_order
-from tests.chaos.cluster import Cluster, Part, cluster, wait_until
+from tests.chaos.cluster import Cluster, Part, wait_until
 from tests.chaos.load import Load, running_worker
 
 pytestmark = pytest.mark.chaos
-
-
-@pytest.fixture(scope="module")
-def place() -> Iterator[Cluster]:
-    with cluster() as running:
-        yield running
-
-
-@pytest.fixture
-def load(place: Cluster) -> Iterator[Load]:
-    made = Load(place)
-    yield made
-    made.close()
-    place.end_parts()
 
 
 @pytest.mark.long

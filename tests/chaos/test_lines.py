@@ -12,7 +12,7 @@ import pytest
 
 from core.domain.scope import Scope
 from tests.chaos.check import assert_lane_order
-from tests.chaos.cluster import Cluster, Part, cluster
+from tests.chaos.cluster import Cluster, Part
 from tests.chaos.load import Load, running_worker
 from tests.doubles.proxy import Line, Proxy
 
@@ -34,12 +34,6 @@ class Lines:
 
     proxies: dict[str, Proxy]
     environment: dict[str, str]
-
-
-@pytest.fixture(scope="module")
-def place() -> Iterator[Cluster]:
-    with cluster() as running:
-        yield running
 
 
 @pytest.fixture
