@@ -65,6 +65,7 @@ class Container:
 
     def close(self) -> None:
         self.runtime.queue.close()
+        self.limiter.close()
         self.database.close()
 
 

@@ -80,7 +80,7 @@ class Settings(BaseSettings):
         30.0, gt=0, description="A worker whose call is this much past its deadline is ended and started again."
     )
     sweep_seconds: float = Field(2.0, ge=0, description="Sweep period; 0 switches the sweep off (tests only).")
-    max_crashes: int = Field(3, ge=1, description="Lost workers before an event fails as worker_lost.")
+    max_crashes: int = Field(3, ge=1, description="Lost workers before an add fails as worker_lost.")
     max_event_age: float = Field(86400.0, gt=0, description="Longest time an event is retried, seconds.")
     max_open_events: int = Field(10_000, ge=1, description="Open events of a project before 429.")
     api_threads: int = Field(16, ge=2, le=256, description="Threads (and database connections) of one API process.")

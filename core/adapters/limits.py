@@ -51,6 +51,8 @@ class LocalBuckets:
         left = tokens - granted
         return Taken(granted, int(left), 0.0 if granted else max(0.0, (1 - left) * 60 / per_minute))
 
+    def close(self) -> None: ...
+
 
 class RedisBuckets:
     """Implements Buckets. While Redis is away each process counts for itself, and asks again after a second."""

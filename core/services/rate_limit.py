@@ -84,6 +84,9 @@ class RateLimiter:
                 return Allowance(0)
             return self.spend(identity) or self._fill(identity.key_id, purse)
 
+    def close(self) -> None:
+        self._buckets.close()
+
     def _read(self, identity: Identity) -> _Purse:
         limit = self._limit_of(identity.project_id)
         with self._lock:
