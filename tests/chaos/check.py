@@ -39,7 +39,7 @@ SELECT e.id FROM events e, jsonb_array_elements(e.results) r WHERE e.state = 'pr
   AND NOT EXISTS (SELECT FROM history h WHERE h.memory_id = (r->>'id')::uuid)
 """,
     "a projection that was left behind": "SELECT memory_id FROM projections",
-    "an event with a crash still counted": "SELECT id FROM events WHERE crashes < 0",
+    "an event with fewer than no crashes": "SELECT id FROM events WHERE crashes < 0",
 }
 
 

@@ -1,4 +1,4 @@
-"""Questions about nothing in particular, the same in each language: half of them everyday ones, half general.
+"""Questions about nothing in particular, much the same in each language: half of them everyday ones, half general.
 
 Any memory is a little near to them, because a question is near to statements of its language. What a memory has
 beyond that is what it has to do with a query (core/domain/abstention.py).
