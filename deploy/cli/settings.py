@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -85,10 +86,9 @@ def contradictions(found: Settings) -> list[str]:
         problems.append("MEMLANE_LLM_BASE_URL must start with http:// or https://.")
     if found.qdrant_url and not found.qdrant_url.startswith(("http://", "https://")):
         problems.append("MEMLANE_QDRANT_URL must start with http:// or https://.")
-    if found.qdrant_api_key and found.qdrant_url and found.qdrant_url.startswith("http://"):
-        host = urlsplit(found.qdrant_url).hostname
-        if host not in ("127.0.0.1", "localhost", "::1"):
-            problems.append("MEMLANE_QDRANT_API_KEY would go over the network unencrypted; use https://.")
+    plain = found.qdrant_url is not None and found.qdrant_url.startswith("http://")
+    if plain and found.qdrant_api_key and not inside(urlsplit(str(found.qdrant_url)).hostname or ""):
+        problems.append("MEMLANE_QDRANT_API_KEY would go over the network unencrypted; use https://.")
     if found.sweep_seconds >= found.lease_seconds:
         problems.append("MEMLANE_SWEEP_SECONDS must be shorter than MEMLANE_LEASE_SECONDS.")
     database = found.database_url.get_secret_value() if found.database_url else None
@@ -101,6 +101,16 @@ def contradictions(found: Settings) -> list[str]:
     if redis and not redis.startswith(REDIS_SCHEMES):
         problems.append(f"MEMLANE_REDIS_URL must start with {', '.join(REDIS_SCHEMES)}; Valkey is spelled the same.")
     return problems
+
+
+def inside(host: str) -> bool:
+    """Is this host on the machine or in a private network: a name without dots (as Compose and Kubernetes give
+    services), a cluster's own name, a loopback or private address?"""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith((".svc", ".cluster.local", ".internal"))
+    return address.is_loopback or address.is_private
 
 
 def _names(name: str, field: FieldInfo) -> list[str]:

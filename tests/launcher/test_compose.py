@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from core.settings import Settings
+from deploy.cli.settings import contradictions
 from deploy.docker import answers, worker_alive
 from deploy.local import parts
 from deploy.local.ports import free_port
@@ -90,6 +91,18 @@ def test_webhooks_reach_no_private_address(services: dict[str, Any]) -> None:
 def test_every_variable_is_a_setting(services: dict[str, Any]) -> None:
     given = {key for name in OURS for key in services[name]["environment"]}
     assert given <= {f"MEMLANE_{name.upper()}" for name in Settings.model_fields}
+
+
+def test_memlane_settings_finds_nothing_wrong_with_them(
+    services: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in list(os.environ):
+        if name.startswith("MEMLANE_"):
+            monkeypatch.delenv(name)
+    for name in OURS:
+        for key, value in services[name]["environment"].items():
+            monkeypatch.setenv(key, str(value))
+        assert contradictions(Settings()) == []
 
 
 def test_what_is_published_listens_on_loopback_alone(services: dict[str, Any]) -> None:

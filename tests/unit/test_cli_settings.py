@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from core.settings import Settings
 from deploy.cli.configuration import load_settings
 from deploy.cli.main import app
-from deploy.cli.settings import contradictions, shown, without_password
+from deploy.cli.settings import contradictions, inside, shown, without_password
 from deploy.local.failure import StackFailure
 
 
@@ -96,3 +96,24 @@ def test_how_values_are_shown(value: object, expected: str) -> None:
 
 def test_a_url_without_password_stays_as_it_is() -> None:
     assert without_password("http://h/x") == "http://h/x"
+
+
+@pytest.mark.parametrize(
+    ("host", "private"),
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("localhost", True),
+        ("qdrant", True),
+        ("10.1.2.3", True),
+        ("qdrant.memory.svc.cluster.local", True),
+        ("qdrant.example.com", False),
+        ("8.8.8.8", False),
+        ("cluster.local.example.com", False),
+    ],
+)
+def test_a_key_may_go_unencrypted_inside_a_private_network_alone(host: str, private: bool) -> None:
+    assert inside(host) is private
+    url = f"http://[{host}]:6333" if ":" in host else f"http://{host}:6333"
+    found = contradictions(Settings(qdrant_url=url, qdrant_api_key=SecretStr("key")))
+    assert any("unencrypted" in problem for problem in found) is not private
