@@ -34,6 +34,7 @@ def all_checks(settings: Settings) -> Iterator[Check]:
     yield _disk(settings)
     yield from _database(settings)
     yield _broker(settings)
+    yield _limits(settings)
     yield _index(settings)
     yield _chat(settings)
     yield _embedder(settings)
@@ -145,18 +146,41 @@ def _broker(settings: Settings) -> Check:
     import redis
 
     try:
-        with redis.Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT) as link:
-            info = link.info("server")
-            policy = str(link.info("memory").get("maxmemory_policy", "noeviction"))
-    except redis.RedisError as error:
+        detail, policy = _redis_server(url)
+    except (redis.RedisError, ValueError) as error:
         return Check("Broker", "broken", _first_line(error), fix)
-    name = "Valkey" if "valkey_version" in info else "Redis"
-    detail = f"{name} {info.get('valkey_version') or info.get('redis_version')}"
     if policy != "noeviction":
         return Check(
             "Broker", "warn", f"{detail}, maxmemory-policy {policy}", "Set noeviction: queues must not be evicted."
         )
     return Check("Broker", "ok", detail)
+
+
+def _limits(settings: Settings) -> Check:
+    """Where the requests of a key are counted together; without it every process counts alone."""
+    import redis
+
+    if settings.redis_url is None:
+        return Check(
+            "Rate limits", "off", "no MEMLANE_REDIS_URL: counted in the broker's Redis, else by each process"
+        )
+    try:
+        detail, _policy = _redis_server(settings.redis_url.get_secret_value())
+    except (redis.RedisError, ValueError) as error:
+        fix = "Requests are served and each process counts alone meanwhile. Is MEMLANE_REDIS_URL right?"
+        return Check("Rate limits", "warn", _first_line(error), fix)
+    return Check("Rate limits", "ok", f"counted in {detail}")
+
+
+def _redis_server(url: str) -> tuple[str, str]:
+    """Name with version, and the eviction policy. Raises redis.RedisError, ValueError for a URL that is none."""
+    import redis
+
+    with redis.Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT) as link:
+        info = link.info("server")
+        policy = str(link.info("memory").get("maxmemory_policy", "noeviction"))
+    name = "Valkey" if "valkey_version" in info else "Redis"
+    return f"{name} {info.get('valkey_version') or info.get('redis_version')}", policy
 
 
 def _amqp(url: str, fix: str) -> Check:

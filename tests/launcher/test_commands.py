@@ -56,6 +56,13 @@ def test_doctor_names_the_dependency_that_does_not_answer(stack: Stack, url: str
     assert "ok      PostgreSQL" in found.stdout
 
 
+def test_doctor_says_when_limits_are_counted_alone(stack: Stack) -> None:
+    found = memlane("doctor", home=stack.home, MEMLANE_REDIS_URL="redis://127.0.0.1:9/0")
+    assert "Rate limits" in found.stdout
+    assert "each process counts alone" in found.stdout
+    assert found.returncode == 0
+
+
 def test_doctor_says_when_the_stored_vectors_are_of_another_embedder(
     here: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
