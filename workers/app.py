@@ -9,6 +9,7 @@ from typing import Any
 from celery.signals import worker_init, worker_shutting_down
 
 from core.adapters.celery_app import celery_app
+from core.adapters.collector import calm_collector
 from core.container import SettingsError
 from core.ports.index import EmbedderConflict
 from core.services.synthesize import synthesize_due
@@ -28,6 +29,7 @@ def _start(sender: Any = None, **_: Any) -> None:
     """Celery logs what a signal's receiver raises and goes on without it; SystemExit alone ends the worker."""
     global _process
     kind = os.environ.get("MEMLANE_WORKER_KIND", "ingest")
+    calm_collector()
     try:
         _process = start(kind, _settings.worker_concurrency)
     except (SettingsError, EmbedderConflict) as error:
