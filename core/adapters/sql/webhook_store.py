@@ -25,7 +25,7 @@ _ALL = text(f"SELECT {_WEBHOOK} FROM webhooks WHERE project_id = :project ORDER 
 _REMOVE = text("DELETE FROM webhooks WHERE id = :id")
 # Due deliveries, at most `per_endpoint` in flight to one webhook, the least recently served endpoints first.
 _CLAIM = text(f"""
-WITH busy AS (
+WITH busy AS MATERIALIZED (  -- else it is counted anew for each of the thousand
   SELECT webhook_id, count(*) AS n FROM deliveries
   WHERE state = 'waiting' AND due_at IS NOT NULL AND claimed_until > now() GROUP BY 1
 ), ranked AS (
