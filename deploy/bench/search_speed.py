@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from deploy.bench.ack import add_body
 from deploy.bench.client import Answer, BenchError, Memlane
 from deploy.bench.corpus import Item, made_up
-from deploy.bench.peer import NOTE, PeerAnswer, PeerJob, PeerMemory, PeerQuestion, run_peer
+from deploy.bench.peer import HYBRID, PLAIN, PeerAnswer, PeerArm, PeerJob, PeerMemory, PeerQuestion, run_peer
 from deploy.bench.report import Cell, Figures, Report
 from deploy.bench.stats import Latencies, latencies, mean
 
@@ -159,16 +159,15 @@ def report(run: Run, command: str) -> Report:
         figures.rows.append(_row(f"{name}, round trip", measured.total, measured.found / len(measured.answers)))
         figures.rows.append(_row(f"{name}, beyond the query embedding", measured.beyond_embedding, None))
     if run.peer is not None:
-        hits = [
-            any(key == item.key for key, _ in found[:3])
-            for item, found in zip(run.asked, run.peer.found, strict=True)
-        ]
-        figures.rows.append(
-            _row("mem0, in process", latencies(run.peer.milliseconds), mean([float(hit) for hit in hits]))
-        )
+        figures.rows += [_peer_row(run, name, run.peer.arms[name]) for name in (HYBRID, PLAIN)]
     told.tables = [figures, _stages(run)]
     told.notes = _notes(run)
     return told
+
+
+def _peer_row(run: Run, name: str, arm: PeerArm) -> list[Cell]:
+    hits = [any(key == item.key for key, _ in found[:3]) for item, found in zip(run.asked, arm.found, strict=True)]
+    return _row(f"mem0 {name}, in process", latencies(arm.milliseconds), mean([float(hit) for hit in hits]))
 
 
 def _row(name: str, told: Latencies, found: float | None) -> list[Cell]:
@@ -189,6 +188,8 @@ def _notes(run: Run) -> list[str]:
         f"{run.drained} inferred adds ended meanwhile",
     ]
     if run.peer is not None:
-        ratio = latencies(run.peer.milliseconds).p50 / run.idle.total.p50
-        notes += [NOTE, f"mem0's p50 ÷ Memlane's p50, both in total: {ratio:.1f}"]
+        notes += run.peer.notes
+        for name in (HYBRID, PLAIN):
+            ratio = latencies(run.peer.arms[name].milliseconds).p50 / run.idle.total.p50
+            notes.append(f"mem0 {name}'s p50 ÷ Memlane's p50, both in total: {ratio:.1f}")
     return notes

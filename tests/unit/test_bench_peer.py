@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deploy.bench import peer
-from deploy.bench.peer import PeerJob, PeerMemory, PeerQuestion, run_peer
+from deploy.bench.peer import HYBRID, PLAIN, PeerArm, PeerJob, PeerMemory, PeerQuestion, run_peer
 
 _JOB = PeerJob([PeerMemory("ann", "Ann skis", "a")], [PeerQuestion("ann", "who skis?")], 50, 0.0)
 
@@ -21,7 +21,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[PeerJob]:
     def answered(job: PeerJob) -> dict[str, Any]:
         jobs.append(job)
         hits = [{"key": one.key, "text": one.text} for one in job.memories]
-        return {"load_seconds": 1.5, "searches": [{"ms": 2.0, "results": hits} for _ in job.questions]}
+        hybrid = [{"ms": 2.0, "results": hits} for _ in job.questions]
+        plain = [{"ms": 1.0, "results": []} for _ in job.questions]
+        return {"load_seconds": 1.5, "word_list": "its own", "arms": {"hybrid": hybrid, "plain": plain}}
 
     monkeypatch.setattr(peer, "_answered", answered)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -31,7 +33,8 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[PeerJob]:
 def test_the_same_job_is_answered_once_where_answers_are_kept(asked: list[PeerJob]) -> None:
     first, again = run_peer(_JOB, kept=True), run_peer(_JOB, kept=True)
     assert first == again
-    assert first.found == [[("a", "Ann skis")]]
+    assert first.arms[HYBRID] == PeerArm([2.0], [[("a", "Ann skis")]])
+    assert first.arms[PLAIN] == PeerArm([1.0], [[]])
     assert first.measured.endswith("UTC")
     assert len(asked) == 1
 
