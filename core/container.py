@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from uuid import UUID
@@ -64,6 +65,7 @@ class Container:
         return self.runtime.telemetry
 
     def close(self) -> None:
+        self.runtime.aside.shutdown(cancel_futures=True)
         self.runtime.queue.close()
         self.limiter.close()
         self.database.close()
@@ -97,6 +99,7 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         pressure=Pressure(database, settings.max_open_events),
         limits=_limits(settings),
         crash=CrashPoints(settings.crash_at),
+        aside=ThreadPoolExecutor(settings.search_permits, thread_name_prefix="aside"),
     )
     limiter = _limiter(settings, runtime, LocalBuckets() if worker else _buckets(settings, telemetry))
     return Container(settings, runtime, database, KeyAuthenticator(database), _webhooks(settings), limiter, calls)

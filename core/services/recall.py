@@ -1,9 +1,10 @@
-"""Recall: candidates from the index in one round trip, each checked against the truth in another."""
+"""Recall: candidates from the index, each checked against the truth. Words go ahead while the query is embedded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from core.domain.filters import Node
@@ -26,46 +27,88 @@ class Ask:
     bm25: SparseVector | None = None
     bm25_ctx: SparseVector | None = None
     entity: SparseVector | None = None
+    ids: Mapping[Node, Sequence[UUID]] = field(default_factory=dict)  # conditions that the index cannot answer
 
 
 @dataclass
 class Found:
-    """`scores`: list → memory → raw score. `memories`: the candidates that the truth confirms.
+    """`scores`: list → memory → raw score. `memories`: the candidates that the truth confirms, among all `seen`.
 
     `cosine_floor` is the lowest cosine of a dense list that was cut off at its limit: no memory outside has more.
     """
 
     scores: Mapping[str, Mapping[UUID, float]] = field(default_factory=dict)
     memories: Mapping[UUID, Recalled] = field(default_factory=dict)
+    seen: frozenset[UUID] = frozenset()
     cosine_floor: float | None = None
     dropped: int = 0
 
+    def joined(self, dense: Found) -> Found:
+        """Both together, where `dense` was checked for what is not seen here, and alone has a floor."""
+        return Found(
+            {**dense.scores, **self.scores},
+            {**self.memories, **dense.memories},
+            self.seen | dense.seen,
+            dense.cosine_floor,
+            self.dropped + dense.dropped,
+        )
 
-def recall(runtime: Runtime, ask: Ask, wanted: int, params: RankingParams) -> Found:
-    """At least `wanted` confirmed candidates, where there are so many.
 
-    Hits that the truth does not confirm are stale points: they are left out, and queued for repair. When they
-    leave too few, the index is asked once more for longer lists.
-    Raises IndexUnavailable, DatabaseUnavailable.
+class Recall:
+    """One recall under way: the lists of words and names are asked for, and checked, while the query is embedded.
+
+    The index gets two requests instead of one, and the truth two, but all of the first two lies within the time that
+    embedding takes. Never more than one database connection is held.
     """
-    limit = min(params.recall_most, max(params.recall_least, params.recall_factor * wanted))
-    found = _once(runtime, ask, limit)
-    if found.dropped and len(found.memories) < wanted and limit < params.recall_most:
-        longer = min(params.recall_most, limit + found.dropped + params.recall_least)
-        found = _once(runtime, ask, longer)
-    return found
+
+    def __init__(self, runtime: Runtime, ask: Ask, wanted: int, params: RankingParams) -> None:
+        """Begins at once, in a thread of `runtime.aside`; where nobody asks for what was found, it ends unheard."""
+        self._runtime = runtime
+        self._ask = replace(ask, ids=_resolved(runtime, ask))
+        self._wanted = wanted
+        self._params = params
+        self._limit = min(params.recall_most, max(params.recall_least, params.recall_factor * wanted))
+        self._words = runtime.aside.submit(_once, runtime, self._ask, self._limit)
+
+    def found(self, dense: Matrix | None = None) -> Found:
+        """At least `wanted` confirmed candidates, where there are so many; with the list of `dense`, where given.
+
+        Hits that the truth does not confirm are stale points: they are left out, and queued for repair. When they
+        leave too few, the index is asked once more for longer lists.
+        Raises IndexUnavailable, DatabaseUnavailable.
+        """
+        ask, limit = replace(self._ask, dense=dense), self._limit
+        found = self._joined(dense)
+        if found.dropped and len(found.memories) < self._wanted and limit < self._params.recall_most:
+            longer = min(self._params.recall_most, limit + found.dropped + self._params.recall_least)
+            found = _once(self._runtime, ask, longer)
+        return found
+
+    def _joined(self, dense: Matrix | None) -> Found:
+        if dense is None:
+            return self._words.result()
+        meant = Ask(self._ask.project_id, self._ask.where, dense=dense, ids=self._ask.ids)
+        lists = _query(self._runtime, meant, self._limit)
+        words = self._words.result()
+        return words.joined(_checked(self._runtime, meant, lists, self._limit, words.seen))
 
 
 def _once(runtime: Runtime, ask: Ask, limit: int) -> Found:
-    lists = _query(runtime, ask, limit)
-    ids = list(dict.fromkeys(hit.id for hits in lists.values() for hit in hits))
-    if not ids:
-        return Found()
-    memories = _confirmed(runtime, ask, ids)
+    return _checked(runtime, ask, _query(runtime, ask, limit), limit)
+
+
+def _checked(
+    runtime: Runtime, ask: Ask, lists: IndexLists, limit: int, already: AbstractSet[UUID] = frozenset()
+) -> Found:
+    """What the lists hold; the truth is asked about all but the `already` seen."""
+    seen = dict.fromkeys(hit.id for hits in lists.values() for hit in hits)
+    ids = [id_ for id_ in seen if id_ not in already]
     dense = lists.get("dense", [])
+    memories = _confirmed(runtime, ask, ids) if ids else {}
     return Found(
         scores={name: {hit.id: hit.score for hit in hits} for name, hits in lists.items()},
         memories=memories,
+        seen=frozenset(seen),
         cosine_floor=min(hit.score for hit in dense) if len(dense) >= limit else None,
         dropped=len(ids) - len(memories),
     )
@@ -80,7 +123,7 @@ def _query(runtime: Runtime, ask: Ask, limit: int) -> IndexLists:
         bm25=ask.bm25,
         bm25_ctx=ask.bm25_ctx,
         entity=ask.entity,
-        ids=_resolved(runtime, ask),
+        ids=ask.ids,
     )
     return runtime.index.query(runtime.collections.current().active, query)
 

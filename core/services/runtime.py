@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from core.ports.database import Database
@@ -34,6 +35,11 @@ class Limits:
     synthesis_seconds: float = 86_400.0
 
 
+def _aside() -> Executor:
+    """Its threads are made when needed, and end with the process."""
+    return ThreadPoolExecutor(8, thread_name_prefix="aside")
+
+
 @dataclass(frozen=True)
 class Runtime:
     database: Database
@@ -48,3 +54,4 @@ class Runtime:
     projects: ProjectSettings = field(default_factory=ProjectSettings)
     limits: Limits = field(default_factory=Limits)
     crash: CrashPoints = field(default_factory=CrashPoints)
+    aside: Executor = field(default_factory=_aside)  # runs what need not wait for a model; one task per search

@@ -1,5 +1,5 @@
-"""Search: analyse → embed → recall → check → fuse → (decay) → (rerank). No queue; the only writes are repairs of the
-index, and the touches of projects with decay."""
+"""Search: analyse → embed, with words recalled meanwhile → recall → check → fuse → (decay) → (rerank). No queue; the
+only writes are repairs of the index, and the touches of projects with decay."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from core.domain.narrowing import Narrowing, select
 from core.domain.ranking import Ranked, Scale, fuse
 from core.domain.ranking_params import DEFAULT, RankingParams
 from core.ports.index import IndexUnavailable, SparseVector
-from core.ports.models import Matrix, ModelError
+from core.ports.models import ModelError
 from core.services.abstain import Question, least_score, lifted
 from core.services.as_of import select_then, valid_then, worded_then
 from core.services.candidates import by_keywords, candidates_of, repeats_last
 from core.services.fade import faded, touch
-from core.services.recall import Ask, Found, recall
+from core.services.recall import Ask, Found, Recall
 from core.services.rerank import reranked
 from core.services.runtime import Runtime
 from core.text.query import QueryTerms, analyse
@@ -99,9 +99,10 @@ class _Run:
         where = self._where()
         terms = analyse(query.text, query.reference_date or query.now)
         self._note("analyse")
+        recall = Recall(self._runtime, self._ask(where, terms), query.top_k, self._params)
         vector = None if query.keyword_search else self._runtime.models.embedder.embed_query(query.text)
         self._note("embed")
-        found = recall(self._runtime, self._ask(where, terms, vector), query.top_k, self._params)
+        found = recall.found(vector)
         if query.as_of is not None:
             found = valid_then(found, query.as_of, show_expired=query.narrowing.show_expired)
         self._note("recall")
@@ -147,11 +148,11 @@ class _Run:
         self._decay = bool(settings.get("decay"))
         return scoped(selected, query.strict if own is None else bool(own))
 
-    def _ask(self, where: Node, terms: QueryTerms, vector: Matrix | None) -> Ask:
+    def _ask(self, where: Node, terms: QueryTerms) -> Ask:
         words, names = SparseVector(*terms.terms), SparseVector(*terms.names)
-        if vector is None:
+        if self._query.keyword_search:
             return Ask(self._query.project_id, where, bm25=words)
-        return Ask(self._query.project_id, where, dense=vector, bm25=words, bm25_ctx=words, entity=names)
+        return Ask(self._query.project_id, where, bm25=words, bm25_ctx=words, entity=names)
 
     def _ranked(self, found: Found, terms: QueryTerms) -> tuple[list[Ranked], str | None]:
         """What is above the threshold, `_pool` at most, and why there is nothing where that needs a word."""
