@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, cast
 from uuid import UUID
 
 import typer
@@ -19,6 +20,8 @@ from deploy.local.failure import StackFailure
 
 if TYPE_CHECKING:
     from core.ports.secrets import SecretBox
+
+_GZIP = b"\x1f\x8b"
 
 
 def export(
@@ -107,13 +110,17 @@ def _written(path: Path) -> Iterator[IO[bytes]]:
         aside.unlink(missing_ok=True)
 
 
+def _opened(path: Path) -> io.BufferedReader:
+    if str(path) == "-":
+        return cast(io.BufferedReader, sys.stdin.buffer)
+    return path.open("rb")
+
+
 @contextmanager
 def _read(path: Path) -> Iterator[Iterator[bytes]]:
-    if str(path) == "-":
-        yield iter(sys.stdin.buffer)
-        return
+    """Lines of the file or of standard input; what gzip packed is told by its first two bytes, whatever its name."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield iter(file)
+        with _opened(path) as raw:
+            yield iter(gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIP else raw)
     except (OSError, EOFError, zlib.error) as error:
         raise StackFailure(f"{path}: {getattr(error, 'strerror', None) or error}") from error
