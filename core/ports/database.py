@@ -8,9 +8,33 @@ operations role (claims, sweeps, heartbeats, key lookup), which sees every proje
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
+
+from core.ports.stores.archive import ArchiveStore
+from core.ports.stores.changes import HistoryReads, MemoryChanges
+from core.ports.stores.collections import RebuildStore
+from core.ports.stores.erasures import ErasureStore
+from core.ports.stores.events import EventOverview, EventReads, EventStore
+from core.ports.stores.lanes import DueEvent, LaneRef, LaneStore
+from core.ports.stores.memories import MemoryStore
+from core.ports.stores.operations import OpsStore
+from core.ports.stores.projections import ProjectionStore
+from core.ports.stores.projects import ProjectStore
+from core.ports.stores.reads import MemoryReads, ScopeEntityStore, SearchReads, TouchStore
+from core.ports.stores.upkeep import CategorizationStore, RetentionStore, SynthesisStore
+from core.ports.stores.webhooks import WebhookStore
+
+__all__ = [
+    "PASSING",
+    "Database",
+    "DatabaseUnavailable",
+    "DueEvent",
+    "LaneRef",
+    "Transaction",
+    "TransactionConflict",
+    "UniqueViolation",
+]
 
 
 class DatabaseUnavailable(Exception):
@@ -29,35 +53,89 @@ class UniqueViolation(Exception):
     """A unique index refused a row: somebody else was first."""
 
 
+class Transaction(Protocol):
+    """An open transaction: a store for each noun, all on the same connection. They are good until the block ends."""
+
+    @property
+    def events(self) -> EventStore: ...
+
+    @property
+    def event_reads(self) -> EventReads: ...
+
+    @property
+    def event_overview(self) -> EventOverview: ...
+
+    @property
+    def lanes(self) -> LaneStore: ...
+
+    @property
+    def memories(self) -> MemoryStore: ...
+
+    @property
+    def memory_reads(self) -> MemoryReads: ...
+
+    @property
+    def search_reads(self) -> SearchReads: ...
+
+    @property
+    def touches(self) -> TouchStore: ...
+
+    @property
+    def changes(self) -> MemoryChanges: ...
+
+    @property
+    def history(self) -> HistoryReads: ...
+
+    @property
+    def scope_entities(self) -> ScopeEntityStore: ...
+
+    @property
+    def projections(self) -> ProjectionStore: ...
+
+    @property
+    def categorizations(self) -> CategorizationStore: ...
+
+    @property
+    def syntheses(self) -> SynthesisStore: ...
+
+    @property
+    def projects(self) -> ProjectStore: ...
+
+    @property
+    def rebuild(self) -> RebuildStore: ...
+
+    @property
+    def archive(self) -> ArchiveStore: ...
+
+    @property
+    def retention(self) -> RetentionStore: ...
+
+    @property
+    def erasures(self) -> ErasureStore: ...
+
+    @property
+    def webhooks(self) -> WebhookStore: ...
+
+    @property
+    def ops(self) -> OpsStore: ...
+
+
 class Database(Protocol):
-    """Stores are reached as attributes of what the context managers give; see adapters/sql/database.py."""
+    """All methods raise DatabaseUnavailable, on entering and on leaving; leaving can raise TransactionConflict and
+    UniqueViolation too, for whatever the stores were asked to do."""
 
-    def transaction(self, project_id: UUID) -> AbstractContextManager[Any]: ...
+    def transaction(self, project_id: UUID) -> AbstractContextManager[Transaction]:
+        """Confined to one project; commits on leaving."""
+        ...
 
-    def operations(self) -> AbstractContextManager[Any]: ...
+    def operations(self) -> AbstractContextManager[Transaction]:
+        """Sees every project; commits on leaving."""
+        ...
 
-    def autocommit(self) -> AbstractContextManager[Any]:
+    def autocommit(self) -> AbstractContextManager[Transaction]:
         """Like `operations`, but every statement is a transaction of its own: no lock is held between two."""
         ...
 
     def alone(self, key: int) -> AbstractContextManager[bool]:
         """Gives True to one process at a time, until it leaves the block or dies; False to the others at once."""
         ...
-
-
-@dataclass(frozen=True)
-class LaneRef:
-    """A lane of a project; `fence` proves a worker's lease on it (None: none held)."""
-
-    project_id: UUID
-    lane_key: str
-    fence: int | None = None
-
-
-@dataclass(frozen=True)
-class DueEvent:
-    """An open event of a held lane, to be worked on now; `crashes` = workers lost with it so far."""
-
-    id: UUID
-    state: str
-    crashes: int = 0

@@ -14,7 +14,7 @@ from core.domain.errors import MemlaneError
 from core.domain.ids import new_id
 from core.domain.scope import Scope
 from core.domain.work import NewEvent
-from core.ports.database import LaneRef
+from core.ports.database import LaneRef, Transaction
 from core.services.runtime import Runtime
 
 IDEMPOTENCY_LIFE = timedelta(hours=24)
@@ -49,7 +49,7 @@ def accept(runtime: Runtime, request: Request) -> Accepted:
     event = NewEvent(new_id(), request.event_type, request.scope, request.payload, request.source, len(messages))
     with runtime.database.transaction(request.project_id) as tx:
         if request.idempotency_key is not None:
-            replayed = _claim_key(tx, request, event.id, runtime.clock.now())
+            replayed = _claim_key(tx, request, request.idempotency_key, event.id, runtime.clock.now())
             if replayed is not None:
                 return Accepted(replayed, replayed=True)
         tx.events.accept(request.project_id, event)
@@ -62,12 +62,12 @@ def accept(runtime: Runtime, request: Request) -> Accepted:
     return Accepted(event.id)
 
 
-def _claim_key(tx: Any, request: Request, event_id: UUID, now: datetime) -> UUID | None:
+def _claim_key(tx: Transaction, request: Request, key: str, event_id: UUID, now: datetime) -> UUID | None:
     """The earlier event of this key, or None when the key is now this event's.
 
     A key whose event FAILED, or that is older than a day, moves to the new event.
     """
-    key, body_hash = request.idempotency_key, body_digest(request.payload, request.scope)
+    body_hash = body_digest(request.payload, request.scope)
     held = tx.events.hold_key(request.project_id, key, body_hash, event_id)
     if held is None:
         return None
@@ -76,7 +76,7 @@ def _claim_key(tx: Any, request: Request, event_id: UUID, now: datetime) -> UUID
         return None
     if held.body_hash != body_hash:
         raise MemlaneError("idempotency_mismatch")
-    return UUID(str(held.event_id))
+    return held.event_id
 
 
 def body_digest(payload: dict[str, Any], scope: Scope) -> str:

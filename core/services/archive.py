@@ -17,6 +17,7 @@ from core.domain.project import Project
 from core.domain.webhook_policy import new_secret
 from core.ports.database import Database
 from core.ports.secrets import SecretBox
+from core.ports.stores.collections import IndexCollection
 
 BATCH = 500
 LONGEST_LINE = 64 * 2**20
@@ -37,7 +38,7 @@ def export_project(database: Database, project_id: UUID, write: Callable[[bytes]
     """Writes the whole archive, as of one moment. Raises ArchiveRefused for an unknown project."""
     with database.operations() as tx:
         tx.archive.hold_still()
-        project: Project | None = tx.projects.project(project_id)
+        project = tx.projects.project(project_id)
         if project is None:
             raise ArchiveRefused(f"There is no project {project_id}.")
         active = tx.ops.collections().get("active")
@@ -126,7 +127,7 @@ def _check(database: Database, header: Header, collection: str) -> None:
         _same_embedder(header, tx.ops.collections().get("active"))
 
 
-def _same_embedder(header: Header, active: Any) -> None:
+def _same_embedder(header: Header, active: IndexCollection | None) -> None:
     if header.embedding is None or active is None:
         return
     ours = {"model": active.embedding_model, "dims": active.dims}

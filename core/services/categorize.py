@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from core.domain.memory import Memory
 from core.ports.models import BreakerOpen, ChatModel, ModelError
+from core.ports.stores.upkeep import Uncategorized
 from core.services.ask import Unusable, ask
 from core.services.backoff import retry_delay
 from core.services.context import categories_of
@@ -40,7 +40,7 @@ def categorize_due(runtime: Runtime) -> int:
     return len(due)
 
 
-def _categorize(runtime: Runtime, chat: ChatModel, wanted: Any) -> None:
+def _categorize(runtime: Runtime, chat: ChatModel, wanted: Uncategorized) -> None:
     with runtime.database.transaction(wanted.project_id) as tx:
         memory = tx.changes.read(wanted.project_id, wanted.memory_id)
         project = tx.projects.project(wanted.project_id)
@@ -79,7 +79,7 @@ def categories_for(chat: ChatModel, memory: Memory, known: Mapping[str, str]) ->
     return list(dict.fromkeys(spelled[name] for name in given if name in spelled))
 
 
-def _failed(runtime: Runtime, wanted: Any, error: ModelError | Unusable) -> None:
+def _failed(runtime: Runtime, wanted: Uncategorized, error: ModelError | Unusable) -> None:
     """Ask again later, or give up: the memory then stays without categories."""
     outage = isinstance(error, ModelError) and error.about == "provider"
     after = retry_delay(wanted.tries, getattr(error, "retry_after", None))

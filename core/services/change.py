@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from core.domain.errors import MemlaneError
 from core.domain.ids import parse_id
 from core.domain.memory import Memory
-from core.ports.database import TransactionConflict, UniqueViolation
+from core.ports.database import Transaction, TransactionConflict, UniqueViolation
 
 T = TypeVar("T")
 TRIES = 4
@@ -33,12 +33,12 @@ def memory_id(written: str) -> UUID:
     return parsed
 
 
-def locked(tx: Any, target: Target) -> Memory:
+def locked(tx: Transaction, target: Target) -> Memory:
     """The memory, its row locked. Raises `memory_not_found`, `version_mismatch`."""
     rows = tx.changes.lock(target.project_id, [target.memory_id])
     if not rows:
         raise MemlaneError("memory_not_found")
-    memory: Memory = rows[0]
+    memory = rows[0]
     if target.version is not None and target.version != memory.version:
         raise MemlaneError("version_mismatch", current_version=memory.version)
     return memory

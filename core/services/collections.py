@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from core.ports.database import Database
+from core.ports.database import Database, Transaction
 from core.ports.index import EmbedderConflict, VectorIndex
 from core.ports.models import Embedder
+from core.ports.stores.collections import ByRole, IndexCollection
+
+if TYPE_CHECKING:
+    from core.services.runtime import Runtime  # which holds a registry of this file
 
 FRESH_SECONDS = 1.0
 _LOOK_SECONDS = 10.0
@@ -30,8 +33,7 @@ class Collections:
     staged: str | None = None
 
     @classmethod
-    def of(cls, rows: Mapping[str, Any]) -> Collections:
-        """`rows`: role → row of index_collections."""
+    def of(cls, rows: ByRole) -> Collections:
         building = rows.get("building")
         written = [row.name for role, row in sorted(rows.items()) if role == "active" or not row.staged]
         return cls(rows["active"].name, tuple(written), building.name if building and building.staged else None)
@@ -87,7 +89,7 @@ class CollectionRegistry:
         self._looked_at = time.monotonic()
         return asked
 
-    def _provide(self, rows: Mapping[str, Any]) -> int:
+    def _provide(self, rows: ByRole) -> int:
         """Asking comes before making: whoever dies in between leaves the collection missing, to be seen again."""
         asked = 0
         if not self._index.exists(rows["active"].name):
@@ -98,7 +100,7 @@ class CollectionRegistry:
         return asked
 
 
-def check_embedder(active: Any, embedder: Embedder) -> None:
+def check_embedder(active: IndexCollection, embedder: Embedder) -> None:
     """Refuse to mix vectors of two models, also of two models of the same size. Raises EmbedderConflict."""
     stored = (active.embedding_model, active.dims)
     if stored != (embedder.name, embedder.dims):
@@ -109,7 +111,7 @@ def check_embedder(active: Any, embedder: Embedder) -> None:
         )
 
 
-def written_by(runtime: Any, tx: Any) -> Collections:
+def written_by(runtime: Runtime, tx: Transaction) -> Collections:
     """The collections that a transaction which writes points has to write, held until it ends.
 
     Call it before any row is locked, so that a switch never stands between two transactions.
@@ -121,7 +123,7 @@ def written_by(runtime: Any, tx: Any) -> Collections:
     return Collections.of(rows)
 
 
-def require_embedder(runtime: Any, tx: Any) -> None:
+def require_embedder(runtime: Runtime, tx: Transaction) -> None:
     """For a transaction that stores vectors of this process's embedder: they are of the model that is in force
     until it ends. Raises EmbedderConflict."""
     rows = tx.rebuild.held()

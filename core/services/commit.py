@@ -12,7 +12,8 @@ from core.domain.ids import new_id
 from core.domain.memory import Memory, MemoryState, Turn
 from core.domain.outcomes import Outcome, reason_for_nothing
 from core.domain.work import Done, EventWork, Superseded
-from core.ports.database import LaneRef
+from core.ports.database import LaneRef, Transaction
+from core.ports.stores.events import EventResult
 from core.services.collections import require_embedder
 from core.services.context import Context
 from core.services.deduplicate import Draft, twin_of
@@ -48,7 +49,7 @@ def commit(runtime: Runtime, lane: LaneRef, prepared: Prepared) -> Done | Supers
         tx.memories.remember_messages(_messages(prepared), runtime.limits.context_messages)
         changed = stored + _supersede(tx, prepared, stored, outcomes)
         waiting = tx.projections.request_around(work.project_id, changed, CONTEXT_REACH)
-        done = {
+        done: EventResult = {
             "results": [_result(memory) for memory in stored],
             "outcomes": [outcome.as_dict() for outcome in outcomes],
             "reason": None if stored else reason_for_nothing(outcomes),
@@ -65,7 +66,9 @@ class LostClaim(Exception):
     """The event was ended by somebody else while its lease was held (erased): everything is rolled back."""
 
 
-def _store(runtime: Runtime, tx: Any, prepared: Prepared, keys: list[str]) -> tuple[list[Memory], list[Outcome]]:
+def _store(
+    runtime: Runtime, tx: Transaction, prepared: Prepared, keys: list[str]
+) -> tuple[list[Memory], list[Outcome]]:
     project_id = prepared.work.project_id
     tx.memories.lock_scopes(project_id, keys)
     today = runtime.clock.now().date()
@@ -186,7 +189,9 @@ def _result(memory: Memory) -> dict[str, Any]:
     return {"id": str(memory.id), "event": "ADD", "memory": text, "data": {"memory": text}, **scope}
 
 
-def _supersede(tx: Any, prepared: Prepared, stored: Sequence[Memory], outcomes: list[Outcome]) -> list[Memory]:
+def _supersede(
+    tx: Transaction, prepared: Prepared, stored: Sequence[Memory], outcomes: list[Outcome]
+) -> list[Memory]:
     """Close the shown memories that a stored candidate contradicts or restates more fully."""
     near = prepared.context.near
     by_text = {(row.scope.key, row.hash): row for row in stored}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from core.domain.filters import Cond
 from core.domain.memory import Memory
+from core.ports.database import Transaction
 from core.services.change import Target, locked, tried_again
 from core.services.project import affected, project_now
 from core.services.runtime import Runtime
@@ -33,7 +33,7 @@ def delete_memory(runtime: Runtime, target: Target, *, linked: bool = False) -> 
     return cascaded
 
 
-def delete_in(tx: Any, project_id: UUID, memories: Sequence[Memory]) -> list[UUID]:
+def delete_in(tx: Transaction, project_id: UUID, memories: Sequence[Memory]) -> list[UUID]:
     """Inside the caller's transaction; returns the memories to project after the commit, neighbours among them."""
     ids = [memory.id for memory in memories]
     waiting = list(dict.fromkeys([*ids, *affected(tx, project_id, memories)]))

@@ -21,7 +21,7 @@ from core.domain.webhook_policy import (
     next_delay,
 )
 from core.domain.webhooks import AttemptRecord, Delivery, Webhook
-from core.ports.database import PASSING
+from core.ports.database import PASSING, Transaction
 from core.ports.fetch import Answer, FetchFailed, Outgoing
 from core.ports.secrets import SecretUnreadable
 from core.services.runtime import Runtime
@@ -98,14 +98,14 @@ class Courier:
         record = AttemptRecord(**{**vars(record), "ms": (time.monotonic() - started) * 1000})
         self._conclude(webhook, delivery, outcome, record)
 
-    def _event_body(self, tx: object, delivery: Delivery) -> bytes | None:
+    def _event_body(self, tx: Transaction, delivery: Delivery) -> bytes | None:
         """The event as it ended; kept, so that every attempt signs the same bytes."""
-        event = tx.event_reads.one(delivery.project_id, delivery.event_id)  # type: ignore[attr-defined]
+        event = tx.event_reads.one(delivery.project_id, delivery.event_id) if delivery.event_id else None
         if event is None:
             return None
         told = {"type": delivery.event_type, "timestamp": instant(delivery.created_at), "data": event_object(event)}
         body = orjson.dumps(told)
-        tx.webhooks.keep_body(delivery.id, body)  # type: ignore[attr-defined]
+        tx.webhooks.keep_body(delivery.id, body)
         return body
 
     def _send(self, webhook: Webhook, delivery: Delivery, body: bytes) -> tuple[Attempt, AttemptRecord]:

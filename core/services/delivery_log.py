@@ -47,4 +47,4 @@ def replay(runtime: Runtime, target: tuple[UUID, UUID], back: timedelta) -> int:
             raise MemlaneError("webhook_not_found")
         count = tx.webhooks.replay(project_id, webhook_id, runtime.clock.now() - back)
     runtime.queue.wake("webhooks")
-    return int(count)
+    return count

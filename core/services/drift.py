@@ -95,7 +95,7 @@ def _all_rows(database: Database) -> Iterator[list[Pair]]:
     position: UUID | None = None
     while True:
         with database.operations() as tx:
-            batch: list[Pair] = tx.rebuild.batch(position, BATCH)
+            batch = tx.rebuild.batch(position, BATCH)
         if not batch:
             return
         yield batch
@@ -163,8 +163,7 @@ def _find_extra(database: Database, index: VectorIndex, drift: Drift, tell: Tell
 
 def _accounted(database: Database, ids: list[UUID]) -> set[UUID]:
     with database.operations() as tx:
-        known: set[UUID] = tx.rebuild.known(ids) | tx.rebuild.late(ids)
-    return known
+        return tx.rebuild.known(ids) | tx.rebuild.late(ids)
 
 
 def _same(wanted: IndexPoint, found: IndexPoint) -> bool:

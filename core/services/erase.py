@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from core.domain.erasure import DELETE_USER, Erasure, digest_of
@@ -11,7 +10,8 @@ from core.domain.errors import MemlaneError
 from core.domain.ids import new_id
 from core.domain.scope import ENTITY_TYPES, Scope
 from core.domain.work import Done, EventWork, NewEvent, Superseded
-from core.ports.database import LaneRef
+from core.ports.database import LaneRef, Transaction
+from core.ports.stores.events import EventResult
 from core.services.change import tried_again
 from core.services.commit import LostClaim
 from core.services.project import affected, project
@@ -57,14 +57,14 @@ def erase(runtime: Runtime, whom: Whom) -> Erasure:
     return erasure
 
 
-def _earlier(tx: Any, whom: Whom) -> Erasure:
-    found: Erasure | None = tx.erasures.last(whom.project_id, digest_of(whom.type, whom.name))
+def _earlier(tx: Transaction, whom: Whom) -> Erasure:
+    found = tx.erasures.last(whom.project_id, digest_of(whom.type, whom.name))
     if found is None:
         raise MemlaneError("entity_not_found")
     return found
 
 
-def _cut(runtime: Runtime, tx: Any, whom: Whom) -> Erasure:
+def _cut(runtime: Runtime, tx: Transaction, whom: Whom) -> Erasure:
     erasure = Erasure(
         id=new_id(),
         project_id=whom.project_id,
@@ -86,7 +86,7 @@ def _cut(runtime: Runtime, tx: Any, whom: Whom) -> Erasure:
 def erase_job(runtime: Runtime, lane: LaneRef, work: EventWork) -> Done | Superseded:
     """Remove the marked rows in batches, then the entity itself; goes on where a lost worker stopped.
 
-    Raises IndexUnavailable, DatabaseUnavailable, TransactionConflict.
+    Raises IndexUnavailable, DatabaseUnavailable, TransactionConflict, MemlaneError("erasure_not_found").
     """
     erasure_id = UUID(work.payload["erasure_id"])
     while True:
@@ -94,15 +94,19 @@ def erase_job(runtime: Runtime, lane: LaneRef, work: EventWork) -> Done | Supers
             if not tx.lanes.holds(lane):
                 return Superseded()
             erasure = tx.erasures.one(work.project_id, erasure_id)
-            waiting = _remove_some(tx, erasure) if erasure.name is not None else []
+            if erasure is None:
+                raise MemlaneError("erasure_not_found")  # an imported event: erasures are in no archive
+            waiting = _remove_some(tx, erasure)
         if not waiting:
             break
         project(runtime, work.project_id, waiting)
     return _finish(runtime, lane, work, erasure)
 
 
-def _remove_some(tx: Any, erasure: Erasure) -> list[UUID]:
-    """One batch; returns the points to delete or, where a neighbour is gone, to write anew."""
+def _remove_some(tx: Transaction, erasure: Erasure) -> list[UUID]:
+    """One batch; returns the points to delete or, where a neighbour is gone, to write anew. [] when all is done."""
+    if erasure.type is None or erasure.name is None:
+        return []
     lanes = tx.erasures.lanes(erasure.project_id, erasure.type, erasure.name)
     memories = tx.erasures.left(erasure, lanes, BATCH)
     if not memories:
@@ -118,7 +122,7 @@ def _remove_some(tx: Any, erasure: Erasure) -> list[UUID]:
 
 
 def _finish(runtime: Runtime, lane: LaneRef, work: EventWork, erasure: Erasure) -> Done | Superseded:
-    done: dict[str, Any] = {"results": [], "outcomes": [], "reason": None, "usage": {"erased": erasure.receipt}}
+    done: EventResult = {"results": [], "outcomes": [], "reason": None, "usage": {"erased": erasure.receipt}}
     with runtime.database.transaction(work.project_id) as tx:
         if not tx.lanes.holds(lane):
             return Superseded()
@@ -136,7 +140,7 @@ def read_erasure(runtime: Runtime, project_id: UUID, written: str) -> Erasure:
     except ValueError:
         raise MemlaneError("erasure_not_found") from None
     with runtime.database.transaction(project_id) as tx:
-        found: Erasure | None = tx.erasures.one(project_id, erasure_id)
+        found = tx.erasures.one(project_id, erasure_id)
     if found is None:
         raise MemlaneError("erasure_not_found")
     return found

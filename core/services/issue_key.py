@@ -7,12 +7,12 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 from core.domain.ids import new_id
 from core.domain.project import Project
 from core.ports.database import Database, UniqueViolation
+from core.ports.stores.projects import KeyIssuing, KeyRow
 
 SCOPES = ("read", "write", "admin")
 KEY_PREFIX = "ml-"
@@ -79,8 +79,8 @@ def ensure_first_key(database: Database, key: str) -> bool:
     return True
 
 
-def list_keys(database: Database) -> Sequence[Any]:
-    """rows (id, project_id, project, name, prefix, scopes, created_at, last_used_at, revoked_at), oldest first."""
+def list_keys(database: Database) -> Sequence[KeyRow]:
+    """Oldest first, revoked ones too."""
     with database.operations() as transaction:
         return list(transaction.projects.keys())
 
@@ -99,7 +99,7 @@ def revoke_key(database: Database, prefix_or_id: str) -> int:
         return len(found)
 
 
-def _add_project(store: Any, name: str) -> UUID:
+def _add_project(store: KeyIssuing, name: str) -> UUID:
     now = datetime.now(UTC)
     org_id = store.first_organization()
     if org_id is None:
@@ -110,7 +110,7 @@ def _add_project(store: Any, name: str) -> UUID:
     return project.id
 
 
-def _add_key(store: Any, project_id: UUID, name: str, key: str, scopes: Sequence[str]) -> UUID:
+def _add_key(store: KeyIssuing, project_id: UUID, name: str, key: str, scopes: Sequence[str]) -> UUID:
     key_id = new_id()
     store.add_key(
         {

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 from core.domain.filter_scope import scoped
 from core.domain.memory import Memory
 from core.domain.narrowing import Narrowing, select
 from core.domain.paging import Page, Window, require_page
-from core.ports.database import Database
+from core.ports.database import Database, Transaction
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def list_memories(database: Database, query: ListQuery) -> MemoryPage:
     return MemoryPage(items, count, query.window, until)
 
 
-def strict_scoping(tx: Any, project_id: UUID, default: bool) -> bool:
+def strict_scoping(tx: Transaction, project_id: UUID, default: bool) -> bool:
     """The scope rule of this project: its own setting, else the server's."""
     project = tx.projects.project(project_id)
     own = project.settings.get("strict_scoping") if project else None

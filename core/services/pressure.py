@@ -43,6 +43,6 @@ class Pressure:
 
     def _wait(self, project_id: UUID, backlog: int) -> int:
         with self._database.operations() as tx:
-            ended: int = tx.ops.ended_events(project_id, _WINDOW_SECONDS)
+            ended = tx.ops.ended_events(project_id, _WINDOW_SECONDS)
         rate = max(ended / _WINDOW_SECONDS, backlog / 60.0)
         return max(1, min(60, math.ceil(backlog / rate)))

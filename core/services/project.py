@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 from core.domain.conversation import CONTEXT_REACH
 from core.domain.memory import Memory, MemoryState
 from core.domain.work import Version
-from core.ports.database import DatabaseUnavailable, TransactionConflict
+from core.ports.database import DatabaseUnavailable, Transaction, TransactionConflict
 from core.ports.index import IndexUnavailable, VectorIndex
 from core.services.collections import Collections, written_by
 from core.services.points import build_points
@@ -31,7 +30,7 @@ def project(runtime: Runtime, project_id: UUID, memory_ids: Sequence[UUID]) -> N
             project_in(runtime, tx, project_id, memory_ids[start : start + BATCH])
 
 
-def project_in(runtime: Runtime, tx: Any, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
+def project_in(runtime: Runtime, tx: Transaction, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
     """The same inside the caller's transaction, which may move events along with it.
 
     The projections rows stay locked during the call, so that two projectors cannot write one point in the
@@ -56,7 +55,7 @@ def project_in(runtime: Runtime, tx: Any, project_id: UUID, memory_ids: Sequence
 
 
 def _write(
-    runtime: Runtime, tx: Any, collections: Collections, project_id: UUID, ids: Sequence[UUID]
+    runtime: Runtime, tx: Transaction, collections: Collections, project_id: UUID, ids: Sequence[UUID]
 ) -> dict[UUID, Version]:
     """Upsert what is there, delete what is not; returns the versions that were read."""
     rows, around = read_points(tx, project_id, ids)
@@ -66,7 +65,7 @@ def _write(
     return {memory.id: Version(memory.version, memory.updated_at, memory.state) for memory in rows}
 
 
-def read_points(tx: Any, project_id: UUID, ids: Sequence[UUID]) -> tuple[list[Memory], list[Memory]]:
+def read_points(tx: Transaction, project_id: UUID, ids: Sequence[UUID]) -> tuple[list[Memory], list[Memory]]:
     """The rows of these memories, and those around them in their conversations."""
     rows = tx.memories.by_ids(project_id, ids)
     present = [memory for memory in rows if _shown(memory)]
@@ -85,7 +84,7 @@ def put_points(
         index.delete(collections, sorted(gone))
 
 
-def staged(tx: Any, project_id: UUID, rows: Sequence[Memory]) -> list[Memory]:
+def staged(tx: Transaction, project_id: UUID, rows: Sequence[Memory]) -> list[Memory]:
     """The memories with the vectors that were made for the collection being built; those without are left out."""
     vectors = tx.rebuild.staged(project_id, [memory.id for memory in rows])
     return [replace(memory, embedding=vectors[memory.id]) for memory in rows if memory.id in vectors]
@@ -95,7 +94,7 @@ def _shown(memory: Memory) -> bool:
     return memory.state is not MemoryState.DELETED and memory.embedding is not None
 
 
-def affected(tx: Any, project_id: UUID, memories: Sequence[Memory]) -> list[UUID]:
+def affected(tx: Transaction, project_id: UUID, memories: Sequence[Memory]) -> list[UUID]:
     """The memories whose points change with these: themselves, and those whose context they are part of."""
     around = tx.memories.neighbours(project_id, memories, CONTEXT_REACH) if memories else []
     return list({memory.id for memory in memories} | {memory.id for memory in around})

@@ -44,7 +44,7 @@ class ProjectSettings:
         if known is not None and began - known[0] < REMEMBERED_SECONDS:
             return known[1]
         with database.transaction(project_id) as tx:
-            project: Project | None = tx.projects.project(project_id)
+            project = tx.projects.project(project_id)
         settings = project.settings if project else {}
         with self._lock:
             if len(self._known) >= MAX_REMEMBERED:
@@ -62,7 +62,7 @@ class ProjectSettings:
 def read_project(database: Database, project_id: UUID) -> Project:
     """Raises MemlaneError("project_not_found")."""
     with database.transaction(project_id) as tx:
-        project: Project | None = tx.projects.project(project_id)
+        project = tx.projects.project(project_id)
     if project is None:
         raise MemlaneError("project_not_found")
     return project

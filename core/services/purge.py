@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from core.domain.filters import Node
 from core.domain.selection import Selection
 from core.domain.work import Done, EventWork, Superseded
-from core.ports.database import LaneRef
+from core.ports.database import LaneRef, Transaction
+from core.ports.stores.events import EventResult
 from core.services.commit import LostClaim
 from core.services.project import affected, project
 from core.services.runtime import Runtime
@@ -40,7 +40,7 @@ def purge(runtime: Runtime, lane: LaneRef, work: EventWork) -> Done | Superseded
     return _finish(runtime, lane, work, purged)
 
 
-def _purge_some(tx: Any, project_id: UUID, where: Node) -> tuple[int, list[UUID]]:
+def _purge_some(tx: Transaction, project_id: UUID, where: Node) -> tuple[int, list[UUID]]:
     """One batch; returns its size, and the points to delete or, where a neighbour is gone, to write anew."""
     memories = tx.changes.deleted(project_id, where, BATCH)
     waiting = list(dict.fromkeys([*(memory.id for memory in memories), *affected(tx, project_id, memories)]))
@@ -50,7 +50,7 @@ def _purge_some(tx: Any, project_id: UUID, where: Node) -> tuple[int, list[UUID]
 
 
 def _finish(runtime: Runtime, lane: LaneRef, work: EventWork, purged: int) -> Done | Superseded:
-    done: dict[str, Any] = {"results": [], "outcomes": [], "reason": None, "usage": {"deleted": purged}}
+    done: EventResult = {"results": [], "outcomes": [], "reason": None, "usage": {"deleted": purged}}
     with runtime.database.transaction(work.project_id) as tx:
         if not tx.lanes.holds(lane):
             return Superseded()

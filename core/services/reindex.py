@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -25,6 +25,7 @@ from core.domain.memory import Memory
 from core.ports.database import Database, UniqueViolation
 from core.ports.index import IndexUnavailable, VectorIndex
 from core.ports.models import Embedder, ModelError
+from core.ports.stores.collections import IndexCollection
 from core.services.collections import FRESH_SECONDS
 from core.services.crash_points import CrashPoints
 from core.services.embed import embed_all
@@ -87,7 +88,7 @@ def reindex(rebuild: Rebuild) -> str:
         _switch(rebuild, row.name, done)
         rebuild.crash.reach("reindex_switched")
         _drop_retired(rebuild)
-    return str(row.name)
+    return row.name
 
 
 def abandon(rebuild: Rebuild) -> bool:
@@ -111,7 +112,7 @@ def _abandon(rebuild: Rebuild) -> bool:
     return building is not None
 
 
-def _begin(rebuild: Rebuild) -> Any:
+def _begin(rebuild: Rebuild) -> IndexCollection:
     """The row of the collection to build: that of a run which was stopped, or a new one."""
     with rebuild.database.operations() as tx:
         rows = tx.rebuild.hold_alone()
@@ -145,7 +146,7 @@ def _begin(rebuild: Rebuild) -> Any:
         return tx.ops.collections()["building"]
 
 
-def _copy_all(rebuild: Rebuild, row: Any) -> int:
+def _copy_all(rebuild: Rebuild, row: IndexCollection) -> int:
     """Every memory, in order of id; returns how many are done, by earlier runs too."""
     with rebuild.database.operations() as tx:
         total = tx.rebuild.total()
@@ -155,7 +156,7 @@ def _copy_all(rebuild: Rebuild, row: Any) -> int:
         with rebuild.database.operations() as tx:
             batch = tx.rebuild.batch(position, rebuild.batch)
         if not batch:
-            return int(done)
+            return done
         _copy(rebuild, row.name, batch)
         position, done = batch[-1][1], done + len(batch)
         with rebuild.database.operations() as tx:
@@ -235,8 +236,7 @@ def _switch(rebuild: Rebuild, name: str, done: int) -> None:
 def _late(rebuild: Rebuild, limit: int) -> list[Memory]:
     """Memories added or changed since they were passed."""
     with rebuild.database.operations() as tx:
-        late: list[Memory] = tx.rebuild.unstaged(limit)
-    return late
+        return tx.rebuild.unstaged(limit)
 
 
 def _switched(rebuild: Rebuild, name: str) -> bool:

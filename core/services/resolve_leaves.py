@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from core.domain.filters import Node, all_of, conjuncts
 from core.domain.payload import unindexed
+from core.ports.database import Transaction
 
 
-def resolve_leaves(tx: Any, project_id: UUID, where: Node) -> dict[Node, list[UUID]]:
+def resolve_leaves(tx: Transaction, project_id: UUID, where: Node) -> dict[Node, list[UUID]]:
     """For `IndexQuery.ids`: each comparison the index cannot answer → the ids of its rows.
 
     Only rows that pass the indexed conjuncts of the filter are looked for: the index tests those conjuncts

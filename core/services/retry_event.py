@@ -36,7 +36,7 @@ def retry_failed(database: Database, queue: WorkQueue, narrowed: Narrowed) -> in
     last: EventSummary | None = None
     while True:
         with database.operations() as tx:
-            batch: list[EventSummary] = tx.event_overview.oldest(wanted, BATCH, after=last)
+            batch = tx.event_overview.oldest(wanted, BATCH, after=last)
         moved += sum(_requeue(database, queue, e.project_id, e.id, e.messages) for e in batch)
         if len(batch) < BATCH:
             return moved

@@ -38,6 +38,8 @@ def revert_memory(runtime: Runtime, target: Target, version: int) -> Memory:
             old = locked(tx, target)
             refuse_immutable(old)
             past = tx.history.version(old, version)
+            if past is None:
+                raise MemlaneError("version_not_found")
             return store_change(runtime, tx, old, _restored(runtime, old, past, vector), None)
 
     memory, waiting = tried_again(work)

@@ -16,7 +16,9 @@ import numpy as np
 
 from core.domain.ids import new_id
 from core.domain.memory import Memory, MemoryState
+from core.ports.database import Transaction
 from core.ports.models import ChatModel, ModelError, Usage
+from core.ports.stores.upkeep import DueScope
 from core.services.ask import Unusable, ask
 from core.services.collections import require_embedder
 from core.services.commit import addition
@@ -105,7 +107,7 @@ def _forget_withered(runtime: Runtime) -> None:
         runtime.telemetry.emit("upkeep", task="withered_patterns", outcome="done", rows=len(ids))
 
 
-def _synthesize(runtime: Runtime, chat: ChatModel, wanted: Any) -> int:
+def _synthesize(runtime: Runtime, chat: ChatModel, wanted: DueScope) -> int:
     with runtime.database.transaction(wanted.project_id) as tx:
         notes = tx.syntheses.material(wanted, _SHOWN)
     seen = _fingerprint(notes)
@@ -128,7 +130,7 @@ def _synthesize(runtime: Runtime, chat: ChatModel, wanted: Any) -> int:
     return len(new)
 
 
-def _failed(runtime: Runtime, wanted: Any, error: ModelError | Unusable) -> None:
+def _failed(runtime: Runtime, wanted: DueScope, error: ModelError | Unusable) -> None:
     """An outage is waited for; what the model cannot do is asked for again after the whole pause."""
     code = error.code if isinstance(error, ModelError) else "model_output_invalid"
     if isinstance(error, ModelError) and error.about == "provider":
@@ -196,7 +198,7 @@ def _rows(runtime: Runtime, notes: Sequence[Memory], found: Sequence[Pattern]) -
     return rows
 
 
-def _store(tx: Any, wanted: Any, rows: Sequence[Memory]) -> list[Memory]:
+def _store(tx: Transaction, wanted: DueScope, rows: Sequence[Memory]) -> list[Memory]:
     """Those that are new, under the lock of their scope; a known pattern takes in the evidence that it lacked."""
     if not rows:
         return []

@@ -14,6 +14,7 @@ import numpy as np
 from core.domain.errors import MemlaneError
 from core.domain.identity_keys import without_identity
 from core.domain.memory import Memory, MemoryState
+from core.ports.database import Transaction
 from core.ports.models import ModelError
 from core.services.change import Target, locked, tried_again
 from core.services.collections import require_embedder
@@ -79,7 +80,7 @@ def refuse_immutable(memory: Memory) -> None:
 
 
 def change_in(
-    runtime: Runtime, tx: Any, target: Target, change: Change, vector: bytes | None
+    runtime: Runtime, tx: Transaction, target: Target, change: Change, vector: bytes | None
 ) -> tuple[Memory, list[UUID]]:
     """The change inside the caller's transaction, which holds the lock of the memory's scope.
 
@@ -93,7 +94,7 @@ def change_in(
 
 
 def store_change(
-    runtime: Runtime, tx: Any, old: Memory, new: Memory, source: Sequence[dict[str, Any]] | None
+    runtime: Runtime, tx: Transaction, old: Memory, new: Memory, source: Sequence[dict[str, Any]] | None
 ) -> tuple[Memory, list[UUID]]:
     """Write the locked row `old` as `new`, unless nothing but version and time differ.
 
@@ -165,7 +166,7 @@ def expired(runtime: Runtime, memory: Memory) -> bool:
     return memory.expiration_date is not None and memory.expiration_date < runtime.clock.now().date()
 
 
-def _make_room(runtime: Runtime, tx: Any, new: Memory) -> None:
+def _make_room(runtime: Runtime, tx: Transaction, new: Memory) -> None:
     """Nobody else may hold the text in this scope; a row that has expired gives way."""
     key = new.scope.key
     other = tx.memories.active_by_hash(new.project_id, [key], [new.hash]).get((key, new.hash))

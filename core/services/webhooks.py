@@ -97,7 +97,7 @@ def remove_webhook(runtime: Runtime, project_id: UUID, webhook_id: UUID) -> None
 
 def list_webhooks(runtime: Runtime, project_id: UUID) -> list[Webhook]:
     with runtime.database.transaction(project_id) as tx:
-        return tx.webhooks.all(project_id)  # type: ignore[no-any-return]
+        return tx.webhooks.all(project_id)
 
 
 def _found(webhook: Webhook | None) -> Webhook:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deploy.cli.checks import Check
 from deploy.cli.rebuilding import progress, rebuilding
 
 if TYPE_CHECKING:
+    from core.ports.stores.collections import ByRole
     from core.services.drift import Drift
 
 _SHOWN = 5
@@ -44,7 +45,7 @@ def _projections(late: int) -> Check:
     return Check("Projections", "ok", "none is late")
 
 
-def _rebuild(rows: dict[str, Any]) -> Iterator[Check]:
+def _rebuild(rows: ByRole) -> Iterator[Check]:
     """What `memlane reindex` has begun and not ended."""
     again = "`memlane reindex` goes on with it (with --re-embed where it was begun so), `--abort` gives it up."
     building, retiring = rows.get("building"), rows.get("retiring")

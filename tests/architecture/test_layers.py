@@ -53,3 +53,31 @@ def test_every_signal_that_is_emitted_is_in_the_list() -> None:
                 unknown.append(f"{path.relative_to(ROOT)}:{node.lineno} {name}")
     assert unknown == []
     assert set(FIELDS) == set(Signal)
+
+
+def test_services_know_the_type_of_their_transaction() -> None:
+    """Else mypy sees nothing of what is asked of the stores."""
+    untyped = []
+    for path in python_files("core/services", "api", "workers"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.arg):
+                name, annotation = node.arg, node.annotation
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                name, annotation = node.target.id, node.annotation
+            else:
+                continue
+            if name in ("tx", "transaction") and (annotation is None or ast.unparse(annotation) != "Transaction"):
+                untyped.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert untyped == []
+    assert "Any" not in (ROOT / "core/ports/database.py").read_text(encoding="utf-8")
+
+
+def test_a_store_of_many_methods_is_split_by_who_calls_it() -> None:
+    many = {}
+    for path in python_files("core/ports/stores"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                own = sum(isinstance(statement, ast.FunctionDef) for statement in node.body)
+                if own > 6:
+                    many[f"{path.name}:{node.name}"] = own
+    assert many == {}

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
 
 from core.adapters.qdrant import QdrantIndex
+from core.domain.erasure import DELETE_USER
 from core.domain.errors import MemlaneError
 from core.domain.scope import Scope
 from core.domain.selection import Selection
 from core.domain.work import Superseded
 from core.ports.database import LaneRef
+from core.services.accept import Request, accept
 from core.services.commit import Prepared, commit
 from core.services.context import Context
 from core.services.delete_all import Deletion, delete_all
@@ -114,6 +117,16 @@ def test_an_add_after_the_erasure_is_the_users_new_beginning(line: Pipeline) -> 
     assert line.memories() == []
     line.drain_all()
     assert residue(line, "New fact") == residue(line, "zoe-again") == []
+
+
+def test_a_job_whose_erasure_is_not_there_fails_at_once_and_says_so(line: Pipeline) -> None:
+    """As a failed one does that came with an archive, where no erasures are, and is queued again."""
+    payload = {"erasure_id": str(uuid4())}
+    request = Request(line.project, Scope(user_id="zoe"), payload, event_type=DELETE_USER)
+    event = accept(line.runtime, request).event_id
+    line.drain_all()
+    row = line.event(event)
+    assert (row.state, row.error and row.error["code"], row.tries) == ("failed", "erasure_not_found", 0)
 
 
 def test_a_deletion_after_the_erasure_makes_nobody_known_again(line: Pipeline) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
 import orjson
 from sqlalchemy import Connection, text
+
+from core.ports.stores.upkeep import Uncategorized
 
 _REQUEST = text("""
 INSERT INTO categorizations (project_id, memory_id, version, requested_at, due_at)
@@ -37,17 +38,6 @@ WHERE project_id = :project AND memory_id = :id AND version = :version AND snaps
 """)
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """One memory's version that is to be categorised; `age` are seconds since it was asked for."""
-
-    project_id: UUID
-    memory_id: UUID
-    version: int
-    tries: int
-    age: float
-
-
 class SqlCategorizationStore:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -56,19 +46,19 @@ class SqlCategorizationStore:
         """Note, in the transaction of the change itself, that this version's categories are to be found."""
         self._connection.execute(_REQUEST, {"project": project_id, "id": memory_id, "version": version})
 
-    def claim(self, limit: int, seconds: float) -> list[Wanted]:
+    def claim(self, limit: int, seconds: float) -> list[Uncategorized]:
         """Due ones of all projects (operations role); due again after `seconds` unless settled before."""
         rows = self._connection.execute(_CLAIM, {"limit": limit, "seconds": seconds})
-        return [Wanted(r.project_id, r.memory_id, r.version, r.tries, float(r.age)) for r in rows]
+        return [Uncategorized(r.project_id, r.memory_id, r.version, r.tries, float(r.age)) for r in rows]
 
-    def later(self, wanted: Wanted, seconds: float) -> None:
+    def later(self, wanted: Uncategorized, seconds: float) -> None:
         self._connection.execute(_LATER, _of(wanted) | {"seconds": seconds})
 
-    def done(self, wanted: Wanted) -> None:
+    def done(self, wanted: Uncategorized) -> None:
         """Nothing more is to be done for this version; a request for a later one stays."""
         self._connection.execute(_DONE, _of(wanted))
 
-    def store(self, wanted: Wanted, categories: Sequence[str]) -> bool:
+    def store(self, wanted: Uncategorized, categories: Sequence[str]) -> bool:
         """Give the version its categories, in its row and in its history; False when it is not the present one."""
         found = list(categories) or None
         if self._connection.execute(_STORE, _of(wanted) | {"categories": found}).rowcount != 1:
@@ -77,5 +67,5 @@ class SqlCategorizationStore:
         return True
 
 
-def _of(wanted: Wanted) -> dict[str, object]:
+def _of(wanted: Uncategorized) -> dict[str, object]:
     return {"project": wanted.project_id, "id": wanted.memory_id, "version": wanted.version}

@@ -50,7 +50,7 @@ class PoolOptions:
 
 
 class SqlTransaction:
-    """The stores of one open transaction; every store works on the same connection."""
+    """Implements core.ports.database.Transaction; every store works on the same connection."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection

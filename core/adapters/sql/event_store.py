@@ -14,6 +14,7 @@ from sqlalchemy import Connection, text
 from core.domain.scope import Scope
 from core.domain.work import EventWork, NewEvent
 from core.ports.database import LaneRef
+from core.ports.stores.events import EventResult, HeldKey
 
 _ACCEPT = text("""
 WITH lane AS (
@@ -148,7 +149,7 @@ class SqlEventStore:
         fields = {name: row[name] for name in EventWork.__dataclass_fields__ if name != "scope"}
         return EventWork(scope=Scope.of(dict(row)), **fields)
 
-    def commit(self, lane: LaneRef, event_id: UUID, done: dict[str, Any]) -> bool:
+    def commit(self, lane: LaneRef, event_id: UUID, done: EventResult) -> bool:
         """claimed → committed, with `results`, `outcomes`, `reason`, `usage` of `done`."""
         params = {
             "id": event_id,
@@ -200,15 +201,16 @@ class SqlEventStore:
         rows = self._connection.execute(_STORED_BY, {"project": project_id, "event": event_id})
         return [row.id for row in rows]
 
-    def hold_key(self, project_id: UUID, key: str, body_hash: str, event_id: UUID) -> Any | None:
-        """Tie an Idempotency-Key to an event; None when it was free, else its row.
+    def hold_key(self, project_id: UUID, key: str, body_hash: str, event_id: UUID) -> HeldKey | None:
+        """Tie an Idempotency-Key to an event; None when it was free, else what it is tied to.
 
         A concurrent holder is waited for: the unique index makes the second insert wait for the first's end.
         """
         params = {"project": project_id, "key": key, "hash": body_hash, "event": event_id}
         if self._connection.execute(_HOLD_KEY, params).rowcount == 1:
             return None
-        return self._connection.execute(_HELD_KEY, params).first()
+        row = self._connection.execute(_HELD_KEY, params).first()
+        return HeldKey(row.event_id, row.body_hash, row.created_at, row.state) if row else None
 
     def move_key(self, project_id: UUID, key: str, body_hash: str, event_id: UUID) -> None:
         params = {"project": project_id, "key": key, "hash": body_hash, "event": event_id}

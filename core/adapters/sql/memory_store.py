@@ -16,6 +16,7 @@ from core.adapters.sql.tables import EntityLinkRow, EntityRow, HistoryRow, Memor
 from core.domain.ids import new_id
 from core.domain.memory import Entity, Memory, MemoryState, Relation
 from core.domain.scope import Scope
+from core.ports.stores.memories import KnownText, SaidBefore
 
 _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
 _COLUMNS = [column.name for column in _MEMORIES.columns if column.name != "stored_seq"]
@@ -119,10 +120,11 @@ class SqlMemoryStore:
 
     def active_by_hash(
         self, project_id: UUID, scope_keys: Sequence[str], hashes: Sequence[str]
-    ) -> dict[tuple[str, str], Any]:
-        """(scope_key, hash) → row(id, expiration_date) of the active memories with these texts."""
+    ) -> dict[tuple[str, str], KnownText]:
+        """(scope_key, hash) → the active memory with this text."""
         params = {"project": project_id, "scopes": list(scope_keys), "hashes": list(hashes)}
-        return {(row.scope_key, row.hash): row for row in self._connection.execute(_BY_HASH, params)}
+        rows = self._connection.execute(_BY_HASH, params)
+        return {(row.scope_key, row.hash): KnownText(row.id, row.expiration_date) for row in rows}
 
     def expire(self, ids: Sequence[UUID]) -> None:
         self._connection.execute(_EXPIRE, {"ids": list(ids)})
@@ -189,10 +191,10 @@ class SqlMemoryStore:
             ]
             self._connection.execute(_ADD_RELATIONS, rows)
 
-    def recent_messages(self, project_id: UUID, lane_key: str, before: int, limit: int) -> list[Any]:
-        """The lane's last messages before a position, oldest first: rows (position, role, name, content, said_at)."""
+    def recent_messages(self, project_id: UUID, lane_key: str, before: int, limit: int) -> list[SaidBefore]:
+        """The lane's last messages before a position, oldest first."""
         params = {"project": project_id, "lane": lane_key, "before": before, "limit": limit}
-        return list(self._connection.execute(_RECENT, params))[::-1]
+        return [SaidBefore(*row) for row in self._connection.execute(_RECENT, params)][::-1]
 
     def remember_messages(self, rows: Sequence[Mapping[str, Any]], keep: int) -> None:
         """Store the messages of one event and forget, now and then, all but the lane's last `keep`."""

@@ -8,6 +8,10 @@ from uuid import UUID
 import orjson
 from sqlalchemy import Connection, text
 
+from core.adapters.sql.rebuild_store import by_role
+from core.ports.stores.collections import IndexCollection
+from core.ports.stores.operations import Backlog, Heartbeat
+
 SCHEMA_REVISION = "0008"
 
 _BEAT = text("""
@@ -51,13 +55,12 @@ class SqlOpsStore:
     def forget(self, process: str) -> None:
         self._connection.execute(_FORGET, {"process": process})
 
-    def alive(self, seconds: float) -> list[Any]:
-        """Heartbeats not older than this: rows (process, kind, info, started_at, seen_at)."""
-        return list(self._connection.execute(_ALIVE, {"seconds": seconds}))
+    def alive(self, seconds: float) -> list[Heartbeat]:
+        """Heartbeats not older than this."""
+        return [Heartbeat(**row) for row in self._connection.execute(_ALIVE, {"seconds": seconds}).mappings()]
 
-    def collections(self) -> dict[str, Any]:
-        """role → row of index_collections."""
-        return {row.role: row for row in self._connection.execute(_COLLECTIONS)}
+    def collections(self) -> dict[str, IndexCollection]:
+        return by_role(self._connection.execute(_COLLECTIONS))
 
     def add_collection(self, name: str, role: str, model: str, dims: int) -> None:
         self._connection.execute(_ADD_COLLECTION, {"name": name, "role": role, "model": model, "dims": dims})
@@ -78,6 +81,7 @@ class SqlOpsStore:
         """Events of a project that ended within the last `seconds`."""
         return int(self._connection.execute(_ENDED, {"project": project_id, "seconds": seconds}).scalar_one())
 
-    def backlog(self) -> Any:
-        """row(open, oldest): due events of all projects, and the oldest one's waiting time in seconds."""
-        return self._connection.execute(_LAG).one()
+    def backlog(self) -> Backlog:
+        """Due events of all projects, and the oldest one's waiting time in seconds."""
+        row = self._connection.execute(_LAG).one()
+        return Backlog(row.open, None if row.oldest is None else float(row.oldest))

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, text
 
 from core.adapters.sql.tables import ApiKeyRow, OrganizationRow, ProjectRow
 from core.domain.project import Project
+from core.ports.stores.projects import KeyOwner, KeyRow
 
 _LOOKUP = text("SELECT key_id, project_id, org_id, scopes FROM memlane_lookup_key(:hash)")
 _TOUCH = text("""
@@ -40,9 +41,10 @@ class SqlProjectStore:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def lookup_key(self, key_hash: bytes) -> Any | None:
-        """The live key with this SHA-256: row(key_id, project_id, org_id, scopes)."""
-        return self._connection.execute(_LOOKUP, {"hash": key_hash}).first()
+    def lookup_key(self, key_hash: bytes) -> KeyOwner | None:
+        """The live key with this SHA-256."""
+        row = self._connection.execute(_LOOKUP, {"hash": key_hash}).mappings().first()
+        return KeyOwner(**row) if row else None
 
     def touch_key(self, key_id: UUID) -> None:
         """Note that the key was used, at most once a minute."""
@@ -75,8 +77,8 @@ class SqlProjectStore:
         """`values`: the columns of api_keys."""
         self._connection.execute(insert(ApiKeyRow).values(**values))
 
-    def keys(self) -> Sequence[Any]:
-        return list(self._connection.execute(_KEYS))
+    def keys(self) -> Sequence[KeyRow]:
+        return [KeyRow(**row) for row in self._connection.execute(_KEYS).mappings()]
 
     def revoke_key(self, key_id: UUID) -> bool:
         return self._connection.execute(_REVOKE, {"id": key_id}).rowcount == 1

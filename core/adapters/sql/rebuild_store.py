@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, CursorResult, text
 
 from core.adapters.sql.memory_store import memory_of
 from core.domain.memory import Memory
+from core.ports.stores.collections import IndexCollection
 
 _HELD = text("SELECT * FROM memlane_hold_collections()")
 _EXCLUSIVE = text("SELECT pg_advisory_xact_lock(1229867352)")
@@ -66,20 +67,27 @@ _RETIRE = text("UPDATE index_collections SET role = 'retiring', staged = :staged
 _ACTIVATE = text("UPDATE index_collections SET role = 'active', staged = false, run = NULL WHERE role = 'building'")
 _CLEAR = text("TRUNCATE staged_embeddings")
 
+_OF_COLLECTION = tuple(IndexCollection.__dataclass_fields__)
+
+
+def by_role(rows: CursorResult[Any]) -> dict[str, IndexCollection]:
+    """role → collection, of rows of index_collections."""
+    return {row["role"]: IndexCollection(**{name: row[name] for name in _OF_COLLECTION}) for row in rows.mappings()}
+
 
 class SqlRebuildStore:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def held(self) -> dict[str, Any]:
-        """role → row of index_collections, unchanged until this transaction ends."""
-        return {row.role: row for row in self._connection.execute(_HELD)}
+    def held(self) -> dict[str, IndexCollection]:
+        """What there is, unchanged until this transaction ends."""
+        return by_role(self._connection.execute(_HELD))
 
-    def hold_alone(self) -> dict[str, Any]:
+    def hold_alone(self) -> dict[str, IndexCollection]:
         """The same for who is about to change them: no transaction that writes vectors or points is under way."""
         self._connection.execute(_PATIENT)
         self._connection.execute(_EXCLUSIVE)
-        return {row.role: row for row in self._connection.execute(_ROWS)}
+        return by_role(self._connection.execute(_ROWS))
 
     def begin(self, name: str, model: str, dims: int, *, staged: bool, run: UUID) -> None:
         """Raises UniqueViolation when a rebuild is under way already."""

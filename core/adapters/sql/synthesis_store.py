@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import Connection, text
 
 from core.adapters.sql.memory_store import memory_of
 from core.domain.memory import Memory
+from core.ports.stores.upkeep import DueScope
 
 # Users' memories alone: everything that an erasure of the user covers carries the user's id, patterns too.
 _CLAIM = text("""
@@ -49,37 +49,28 @@ UPDATE memories SET evidence = :evidence WHERE project_id = :project AND id = :i
 """)
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A scope that is due; `fingerprint` tells its memories when it was last looked at ("" for never)."""
-
-    project_id: UUID
-    scope_key: str
-    fingerprint: str
-
-
 class SqlSynthesisStore:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def claim(self, period: float, least: int, limit: int) -> list[Wanted]:
+    def claim(self, period: float, least: int, limit: int) -> list[DueScope]:
         """Scopes of projects that want patterns, not looked at within `period` seconds (operations role)."""
         rows = self._connection.execute(_CLAIM, {"period": period, "least": least, "limit": limit})
-        return [Wanted(row.project_id, row.scope_key, row.fingerprint) for row in rows]
+        return [DueScope(row.project_id, row.scope_key, row.fingerprint) for row in rows]
 
-    def again(self, wanted: Wanted, period: float, seconds: float) -> None:
+    def again(self, wanted: DueScope, period: float, seconds: float) -> None:
         """Nothing came of it: due again in `seconds`."""
         self._connection.execute(_AGAIN, _of(wanted) | {"period": period, "seconds": seconds})
 
-    def finish(self, wanted: Wanted, seen: str) -> None:
+    def finish(self, wanted: DueScope, seen: str) -> None:
         self._connection.execute(_FINISH, _of(wanted) | {"seen": seen})
 
-    def material(self, wanted: Wanted, limit: int) -> list[Memory]:
+    def material(self, wanted: DueScope, limit: int) -> list[Memory]:
         """The scope's present memories, newest first, patterns left out."""
         rows = self._connection.execute(_MATERIAL, _of(wanted) | {"limit": limit})
         return [memory_of(row) for row in rows.mappings()]
 
-    def patterns(self, wanted: Wanted) -> list[Memory]:
+    def patterns(self, wanted: DueScope) -> list[Memory]:
         return [memory_of(row) for row in self._connection.execute(_PATTERNS, _of(wanted)).mappings()]
 
     def withered(self, limit: int) -> list[tuple[UUID, UUID]]:
@@ -91,5 +82,5 @@ class SqlSynthesisStore:
         self._connection.execute(_WIDEN, params)
 
 
-def _of(wanted: Wanted) -> dict[str, object]:
+def _of(wanted: DueScope) -> dict[str, object]:
     return {"project": wanted.project_id, "scope": wanted.scope_key}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -166,7 +167,7 @@ class SqlWebhookStore:
     def resend(self, project_id: UUID, delivery_id: UUID) -> bool:
         return self._connection.execute(_AGAIN, {"project": project_id, "id": delivery_id}).rowcount == 1
 
-    def replay(self, project_id: UUID, webhook_id: UUID, since: Any) -> int:
+    def replay(self, project_id: UUID, webhook_id: UUID, since: datetime) -> int:
         """Send again what was given up since a time; how many."""
         params = {"project": project_id, "webhook": webhook_id, "since": since}
         return self._connection.execute(_REPLAY, params).rowcount
