@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -45,7 +45,7 @@ def least_score(
     ids = _nearest(found, "dense", params.usual_of)
     embedder = runtime.models.embedder
     with runtime.database.transaction(question.project_id) as tx:
-        vectors: Mapping[UUID, Matrix] = tx.search_reads.vectors(question.project_id, ids, embedder.dims)
+        vectors = tx.search_reads.vectors(question.project_id, ids, embedder.dims)
     nearest = [id_ for id_ in ids if id_ in vectors]
     if not nearest:
         return 0.0

@@ -35,7 +35,7 @@ def read_entity(database: Database, project_id: UUID, type_: str, name: str) -> 
     if type_ not in ENTITY_TYPES:
         raise MemlaneError("entity_type_invalid")
     with database.transaction(project_id) as tx:
-        entity: ScopeEntity | None = tx.scope_entities.one(project_id, type_, name)
+        entity = tx.scope_entities.one(project_id, type_, name)
     if entity is None:
         raise MemlaneError("entity_not_found")
     return entity
@@ -48,7 +48,7 @@ def read_entity_by_number(database: Database, project_id: UUID, type_: str, numb
     if not (number.isascii() and number.isdecimal()) or len(number) > 19 or int(number) > MAX_NUMBER:
         raise MemlaneError("entity_id_invalid")
     with database.transaction(project_id) as tx:
-        entity: ScopeEntity | None = tx.scope_entities.by_number(project_id, type_, int(number))
+        entity = tx.scope_entities.by_number(project_id, type_, int(number))
     if entity is None:
         raise MemlaneError("entity_not_found")
     return entity

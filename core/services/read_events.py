@@ -18,7 +18,7 @@ def read_event(database: Database, project_id: UUID, event_id: str) -> EventReco
     if id_ is None:
         raise MemlaneError("event_not_found")
     with database.transaction(project_id) as tx:
-        event: EventRecord | None = tx.event_reads.one(project_id, id_)
+        event = tx.event_reads.one(project_id, id_)
         if event is None:
             raise MemlaneError("event_not_found")
         return event if event.ended else replace(event, blocked=tx.event_reads.blocked(project_id, event))

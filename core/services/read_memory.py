@@ -14,7 +14,7 @@ from core.ports.database import Database
 def read_memory(database: Database, project_id: UUID, memory_id: UUID) -> Memory:
     """Any memory that is not deleted; expired ones too. Raises MemlaneError("memory_not_found")."""
     with database.transaction(project_id) as tx:
-        memory: Memory | None = tx.changes.read(project_id, memory_id)
+        memory = tx.changes.read(project_id, memory_id)
     if memory is None:
         raise MemlaneError("memory_not_found")
     return memory

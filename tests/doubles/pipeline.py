@@ -11,11 +11,11 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.adapters.sql.database import PoolOptions, SqlDatabase
-from core.adapters.sql.project_store import Project
 from core.adapters.system_clock import SystemClock
 from core.domain.erasure import DELETE_USER
 from core.domain.ids import new_id
 from core.domain.memory import Candidate, Memory
+from core.domain.project import Project
 from core.domain.scope import Scope
 from core.ports.extraction import Extraction, ExtractionRequest
 from core.ports.index import VectorIndex
@@ -55,6 +55,9 @@ class Wakes:
 
     def wake(self, queue: str = "ingest", key: str = "") -> None:
         self.keys.append(key)
+
+    def reachable(self) -> bool:
+        return True
 
     def close(self) -> None: ...
 
