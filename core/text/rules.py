@@ -21,10 +21,11 @@ from core.text.normalise import fold
 from core.text.scripts import is_cjk
 from core.text.sifting import Kind, fragment, informative, specific
 from core.text.similar import retelling
-from core.text.spoken import MAX_MEMORY, Said, last_question, read, speakers_of, topical, who
+from core.text.spoken import MAX_MEMORY, Said, last_question, people_only, read, speakers_of, topical, who
 
 ECHO = 0.7  # share of a sentence's content that a shown memory or the user said before, to be an echo
 SHORT_ANSWER = 6  # informative words up to which an answer needs its question
+SHORT_BEGINNING = 4  # the same of its first sentence, where others follow
 
 
 ACTED = re.compile(
@@ -41,13 +42,14 @@ def extract(turns: Sequence[Turn], earlier: Sequence[Turn], shown: Sequence[str]
     Only user and assistant turns are sources.
     """
     speakers = speakers_of([*earlier, *turns])
+    people = people_only([*earlier, *turns], speakers)
     asked, asker = last_question(earlier, speakers)
     heard = [content(text) for text in shown]
     found: list[Candidate] = []
     for turn in turns:
         if turn.role not in ("user", "assistant"):
             continue
-        said = read(turn, speakers)
+        said = read(turn, speakers, people)
         answers = asked if asker != who(turn, said.speaker) else None  # nobody answers the own question
         found.extend(_memories(said, answers, heard))
         if turn.role == "user":
@@ -61,16 +63,21 @@ def _memories(said: Said, asked: str | None, heard: list[frozenset[str]]) -> Ite
     told = [sifted.told for sifted in said.sifted if sifted.kind is Kind.TELLS and _worth(said, sifted.told, heard)]
     for index, group in enumerate(_groups(told)):
         text = " ".join(group)
-        needs = index == 0 and asked is not None and _needs(text, asked)
+        needs = index == 0 and asked is not None and _needs(group, asked)
         if needs or not fragment(text):
             yield _candidate(said, text, asked if needs else None)
         if _machine(said):  # a long explanation is no memory; its beginning may be
             return
 
 
-def _needs(answer: str, asked: str) -> bool:
-    """An answer of few words that does not repeat what was asked says nothing without the question."""
-    return informative(answer) < SHORT_ANSWER and content(answer).isdisjoint(content(asked))
+def _needs(answer: Sequence[str], asked: str) -> bool:
+    """An answer of few words that does not repeat what was asked says nothing without the question.
+
+    What answers is the first sentence; what is said after it may be of something else.
+    """
+    whole = " ".join(answer)
+    short = informative(answer[0]) < SHORT_BEGINNING or informative(whole) < SHORT_ANSWER
+    return short and content(answer[0]).isdisjoint(content(asked))
 
 
 def _machine(said: Said) -> bool:

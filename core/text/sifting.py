@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
 
+from core.text.dates import mentions
 from core.text.lang.chatter import (
     ADDRESSING,
+    DESCRIBING,
+    EXHORTING,
     FIRST_PERSON,
     HANDED_OVER,
     LEAD,
+    MAXIM,
     OPENINGS,
     PHATIC,
     PHATIC_CJK,
+    PLEA,
     PRAISE,
     PROPOSAL,
     REACTION,
+    SHOWING,
     STANDING,
     TOLD_BY_ASKING,
+    WITNESSED,
 )
 from core.text.lang.machine import TOOL_LINE
 from core.text.lang.stopwords import CHINESE, LATIN
@@ -32,11 +40,18 @@ _WORD = re.compile(rf"[^\W_{CJK}]+(?:['’][^\W\d_]+)*")
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _NAME = re.compile(r"(?<=[^\W_] )(?!I\b|I['’])[A-ZÀ-Þ][\w'’]+")
 _CJK_PIECE = re.compile(r"[\s.。!！~…，,、]+")
+_ANY_DAY = datetime(2000, 1, 5, tzinfo=UTC)  # to see that a time is told, whichever it is
 _CLAUSE_END = re.compile(r"[,;:，；]\s*|\s[-–—]\s")
 
 
 FEW_WORDS = 4  # informative words up to which a reaction, or a remark about the other, is courtesy
 PRAISED = 2  # the same between named people for praise of nothing of theirs: "family time is great"
+MAXIMS = 4  # the same where the praise is of things in general: "spending time with family is so important"
+REMARKED = 2  # the same between named people for a reaction that does not speak of the other: "it's good for …"
+DESCRIBED = 3  # from which saying what a thing is is no courtesy: "it's a book that takes you to …"
+DATED = 2  # from which a sentence with a time in it is no courtesy: "tomorrow's opening will be great"
+ADVISED = 3  # informative words from which what people bid each other is advice, or a plan
+SHOWN = 2  # from which pointing at something of one's own says what it is: "check out my new studio"
 VERY_FEW_WORDS = 2  # the same for one in which the speaker occurs: "I hope you like it"
 
 
@@ -59,8 +74,11 @@ class Sifted:
     told: str = ""
 
 
-def sift(sentence: str, known: frozenset[str] = frozenset()) -> Sifted:
-    """Classify one sentence. `known` are folded names of the speakers, which tell nothing by themselves."""
+def sift(sentence: str, known: frozenset[str] = frozenset(), people: bool = False) -> Sifted:
+    """Classify one sentence. `known` are folded names of the speakers, which tell nothing by themselves.
+
+    `people` says that several people talk with each other: what they bid each other is advice, or a plan.
+    """
     sentence = sentence.strip()
     if TOOL_LINE.match(sentence):
         return Sifted(sentence, Kind.MACHINE)
@@ -76,15 +94,25 @@ def sift(sentence: str, known: frozenset[str] = frozenset()) -> Sifted:
     if asks(sentence):
         leading = _statement_before(sentence)
         return Sifted(sentence, Kind.TELLS, leading) if leading else Sifted(sentence, Kind.ASKS)
-    if _requests(sentence, known):
+    if _requests(sentence, known, people):
         return Sifted(sentence, Kind.REQUESTS)
     return _told(sentence, sentence, known)
 
 
-def _requests(sentence: str, known: frozenset[str]) -> bool:
-    """Wants something done now. A proposal with a time or a place is an appointment."""
-    if PROPOSAL.match(LEAD.sub("", fold(sentence))):
-        return not specific(sentence, known)
+def _requests(sentence: str, known: frozenset[str], people: bool) -> bool:
+    """Wants something done now. A proposal with a time or a place is an appointment.
+
+    To a person one does not say what to write or to run, but what would be good for them, or "look at my …".
+    """
+    bare = LEAD.sub("", fold(sentence))
+    matter = informative(sentence, known)
+    if PROPOSAL.match(bare):
+        dated = specific(sentence, known) or mentions(sentence, _ANY_DAY)
+        return not (dated or (people and matter >= ADVISED and not EXHORTING.match(bare)))
+    if people and SHOWING.match(bare) and FIRST_PERSON.search(bare):
+        return matter < SHOWN
+    if people and matter >= ADVISED and not PLEA.match(bare):
+        return False
     return is_request(sentence)
 
 
@@ -142,9 +170,16 @@ def _says_little(told: str, known: frozenset[str]) -> bool:
     if matter > FEW_WORDS or specific(told, known) or STANDING.search(folded):
         return False
     mine = FIRST_PERSON.search(folded) is not None
-    if REACTION.match(folded) or (known and not mine and matter <= PRAISED and PRAISE.search(folded)):
-        return True
-    return ADDRESSING.search(folded) is not None and (not mine or matter <= VERY_FEW_WORDS)
+    addressed = ADDRESSING.search(folded) is not None
+    if not addressed and matter >= DATED and mentions(told, _ANY_DAY):
+        return False
+    if REACTION.match(folded):
+        return addressed or not known or matter <= REMARKED
+    if known and not mine and PRAISE.search(folded) and matter <= (MAXIMS if MAXIM.match(folded) else PRAISED):
+        return addressed or not WITNESSED.match(folded)
+    if matter >= DESCRIBED and DESCRIBING.match(folded):
+        return False
+    return addressed and (not mine or matter <= VERY_FEW_WORDS)
 
 
 def fragment(told: str) -> bool:

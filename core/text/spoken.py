@@ -23,6 +23,8 @@ _SPEAKER = re.compile(r"^\s*([A-ZÀ-Þ][\w.'’\-]*(?: [A-ZÀ-Þ][\w.'’\-]*){0
 _PICTURE_OF = re.compile(
     r"^(?:an? )?(?:close[- ]up )?(?:photo|photograph|photography|picture|image|shot|pic) of (?=\w)", re.I
 )
+_ARTICLE = re.compile(r"^(?:an?|the) (?=\w)", re.I)
+_ADDRESSED = re.compile(r"\b[A-ZÀ-Þ][^\W\d_]+(?=\s*[,.!?…])")
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 
 
@@ -76,9 +78,17 @@ def topical(asked: Sequence[str]) -> str | None:
     return next((question for question in reversed(asked) if informative(question) >= TOPIC), None)
 
 
-def read(turn: Turn, speakers: frozenset[str]) -> Said:
-    """A turn, its sentences sifted in order, each sentence once."""
-    names = frozenset(word for name in speakers for word in fold(name).split())
+def people_only(turns: Sequence[Turn], speakers: frozenset[str]) -> bool:
+    """Several named people talk, and no machine listens that a request could be meant for."""
+    return len(speakers) > 1 and all(
+        turn.role == "user" or (turn.role == "assistant" and (turn.name or _prefix(turn.text, speakers)[0]))
+        for turn in turns
+    )
+
+
+def read(turn: Turn, speakers: frozenset[str], people: bool = False) -> Said:
+    """A turn, its sentences sifted in order, each sentence once. `people`: as `people_only` says."""
+    names = _called(speakers, turn.text)
     prefix, text = _prefix(turn.text, speakers)
     said = Said(turn, turn.name or prefix)
     shown = [_caption(match) for match in ATTACHMENT.finditer(text)]
@@ -90,14 +100,22 @@ def read(turn: Turn, speakers: frozenset[str]) -> Said:
             key = fold(piece)
             if key not in seen:
                 seen.add(key)
-                said.sifted.append(sift(_BULLET.sub("", piece), names))
+                said.sifted.append(sift(_BULLET.sub("", piece), names, people))
     said.sifted.extend(Sifted(caption, Kind.TELLS, caption) for caption in shown if informative(caption) >= TOPIC)
     return said
 
 
+def _called(speakers: frozenset[str], text: str) -> frozenset[str]:
+    """Folded words of the speakers' names, and what they are called for short: "Thanks, Mel!" to Melanie."""
+    names = {word for name in speakers for word in fold(name).split()}
+    short = {fold(word) for word in _ADDRESSED.findall(text)} if names else set()
+    return frozenset(names | {word for word in short if any(name.startswith(word) for name in names)})
+
+
 def _caption(match: re.Match[str]) -> str:
-    """ "[image: a dog]" of "[image: a photo of a dog]": what is seen, not that it is seen."""
-    return f"[{match[1]}: {_PICTURE_OF.sub('', match[2].strip())}]"
+    """ "[image: dog by a lake]" of "[image: a photo of a dog by a lake]": what is seen, not that it is seen."""
+    seen = _ARTICLE.sub("", _PICTURE_OF.sub("", match[2].strip()))
+    return f"[{match[1]}: {seen}]"
 
 
 def _human_lines(text: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ PHATIC = words(
     perfect super excellent brilliant lovely sweet neat rad sick epic beautiful gorgeous stunning incredible inspiring
     impressive interesting fun funny cute adorable delicious yummy yum fab terrific superb marvelous
     thanks thank thx ty cheers appreciate appreciated grateful please welcome sorry excuse pardon congrats
-    congratulations bye goodbye later soon see ya talk catch care luck enjoy
+    congratulations bye goodbye later soon see ya talk talking chat chatting catch catching care luck enjoy
     ok okay k yes yeah yep yup sure no nope nah right true exactly absolutely definitely totally certainly indeed
     agree agreed understand understood understandable got gotcha know mean guess think believe bet hope wish wonder
     oh ah aw aww wow whoa woah ooh huh hmm hm mm uh um er ha haha hahaha hehe lol lmao omg gosh god yay woohoo hooray
@@ -54,7 +54,9 @@ IMPERATIVE = re.compile(
     r"|look at|take a look|try|go ahead|keep|imagine|consider"
     r"|note that you|"
     r"ignore|disregard|pretend|act as|respond|reply|output|forget (?:all|about|everything|what|your|the)|"
-    r"stop|wait|hold on|continue|repeat|answer|read|see|click|use|ping|test|format|start|do it|don't)\b"
+    r"stop|wait|hold on|continue|repeat|answer|read|see|click|use|ping|test|format|start|do it"
+    r"|don't(?! (?:feel|think|know|want|like|have|remember|believe|really|need|see|mind)\b[^.!?]*\b"
+    r"(?:i|i'm|i've|my)\b))\b"
     r"|^(?:can|could|would|will) (?:you|u|someone|anybody)\b|^i(?:'d like| want| need) you to\b|^please\b"
     r"|^(?:bitte|erkläre?|zeige?|schreibe?|gib|hilf|übersetze?|erstelle?|mach|such|finde?|nenne?|sag mir|beschreibe?|"
     r"kannst du|könntest du|können sie|könnten sie|lass uns|prüfe?)\b"
@@ -69,6 +71,26 @@ IMPERATIVE = re.compile(
 # Words in front of a request that do not make it another thing.
 LEAD = re.compile(
     r"^(?:(?:ok|okay|so|now|and|then|well|hey|hi|hello|please|just|kindly|also|basically|actually|um|uh)\b[, ]*)+"
+)
+# Wants something for the speaker, or from whoever listens, be it a person.
+PLEA = re.compile(
+    r"^(?:please|can|could|would|will|let me|lemme|tell|show|give|send|help|explain|remind|answer|bitte|sag|zeige?|"
+    r"gib|hilf|kannst|könnten?|dime|dame|muéstrame|ayúdame|puedes|podrías|por favor|dis-moi|montre|donne|aide|peux-tu|"
+    r"pou[rv]\w+-(?:tu|vous)|s'il)\b|^(?:请|請|帮我|幫我|麻烦|麻煩|能不能|可以帮|给我|給我|告诉我|告訴我)"
+    r"|(?:ください|下さい|してくれ|教えて|お願いします|てくれますか)[。！!]?$",
+    re.IGNORECASE,
+)
+# Pointing at something: "check out my …", "schau dir mein … an".
+SHOWING = re.compile(
+    r"^(?:check(?: out)?|take a look at|look at|have a look at|see|schau(?:t)?(?: dir| euch| mal)?|sieh dir|guck mal"
+    r"|mira|mirad|échale un vistazo a|regarde[sz]?|看看|看一下|你看|見て)",
+    re.IGNORECASE,
+)
+# Encouragement in the form of a proposal: "let's keep going".
+EXHORTING = re.compile(
+    r"^(?:let's|lass uns) (?:just |all |always )?(?:keep|continue|spread|stay|cherish|weiter\w*)\b|^vamos a seguir\b"
+    r"|^(?:咱们|我们)?继续",
+    re.IGNORECASE,
 )
 PROPOSAL = re.compile(r"^(?:let's|lass uns|vamos a|on va|咱们|我们去|一緒に)", re.IGNORECASE)
 # "Do you know that I'm allergic?": a question by form, a fact by content.
@@ -128,6 +150,29 @@ PRAISE = re.compile(
     r"worth|special|priceless|rewarding|cool|nice|good|best|perfect|fun|lovely|cute|tough|hard|essential|key|helpful|powerful|"
     r"toll|super|schön|wichtig|wunderbar|großartig|genial|increíble|maravilloso|hermoso|importante|bonito|génial|"
     r"magnifique|formidable|super)\b",
+    re.IGNORECASE,
+)
+# Praise of what was lived through, or is named: "it was rewarding", "the view was amazing".
+WITNESSED = re.compile(
+    r"^(?:the \w|(?:it|they) (?:was|were|has been|have been)\b|(?:it's|they've) been\b"
+    r"|(?:der|die|das) (?!ist\b|klingt\b)\w|(?:es|sie) (?:war|waren)\b"
+    r"|(?:el|la|los|las) \w|(?:fue|era|eran|fueron|ha sido)\b|(?:le|les) \w|c'était\b)",
+    re.IGNORECASE,
+)
+# What holds of things in general and for anybody, which tells nothing of who says it.
+MAXIM = re.compile(
+    r"^(?:it's|it is|it can be) (?:so |really |always |very |incredibly )?\w+ (?:to|how|that|when)\b"
+    r"|^(?!(?:the|this|that|these|those|it|they|he|she|there|my|our|his|her|their)\b)[^,:;]*"
+    r"\b(?:is|are|can be|makes?) "
+    r"|^(?:es ist|es kann) \w+,? (?:zu|wie|dass|wenn)\b|^(?:es|puede ser) \w+ (?:que|cuando|\w+r)\b"
+    r"|^c'est \w+ (?:de|que|quand)\b",
+    re.IGNORECASE,
+)
+# Says what a thing is, though it may speak to the other: "it's a book that takes you to another world".
+DESCRIBING = re.compile(
+    r"^(?:it's|it is|this is|these are|they're|they are|he's|she's) (?:an?|called|about|from|made|by)\b"
+    r"|^(?:es|das|er|sie) ist (?:eine?|aus|von|über)\b|^(?:es|son) (?:una?|de|sobre)\b"
+    r"|^(?:c'est|ce sont) (?:une?|des|de|sur)\b",
     re.IGNORECASE,
 )
 OPENINGS = (
