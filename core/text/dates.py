@@ -40,6 +40,8 @@ _RECURRING = re.compile(
     r"(?:\b(?:every|each|most|jede[nrsm]?|cada|todos los|todas las|chaque|tous les|toutes les)\s+|[每毎])$",
     re.IGNORECASE,
 )
+_COLON = re.compile(r"\[\w+[:：]|(?P<border>[:;]\s|[：；])")  # not that of "[image: …]"
+CLAUSE_WORDS = 4  # words from which a clause has a tense of its own
 _WORD = re.compile(r"[^\W\d_]+|\d")
 _ISO = re.compile(r"(?<![\d/.\-])((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?![\d/.\-]*\d)")
 _SHORT = re.compile(r"(?<![\d/.\-])(\d{1,2})([/.\-])(\d{1,2})\2((?:19|20)\d\d|\d\d)(?![\d/.\-]*\d)")
@@ -106,17 +108,30 @@ def _numeric(text: str) -> Iterator[DateMention]:
 
 def _expressions(text: str, today: date, code: str) -> Iterator[DateMention]:
     calendar = CALENDARS[code]
-    past, future = (
-        bool(tense and re.search(tense, text, re.IGNORECASE)) for tense in (calendar.past, calendar.future)
-    )
     for kind, pattern in _patterns(code):
         for match in pattern.finditer(text):
             if _RECURRING.search(text[max(0, match.start() - 12) : match.start()]):
                 continue
+            told = _clause(text, match.span())
+            past, future = (
+                bool(tense and re.search(tense, told, re.IGNORECASE)) for tense in (calendar.past, calendar.future)
+            )
             reading = _read(match, calendar, past=past, future=future and not past)
             resolved = RESOLVERS[kind](reading, today)
             if resolved is not None:
                 yield DateMention(match.group(), *resolved, match.span(), relative=kind not in _ABSOLUTE)
+
+
+def _clause(text: str, span: tuple[int, int]) -> str:
+    """Where the tense of an expression is looked for: between colons, unless hardly a word stands there.
+
+    "I mixed that up: my flight leaves on Friday" speaks of the Friday to come.
+    """
+    borders = [found.span() for found in _COLON.finditer(text) if found["border"]]
+    start = max((end for _, end in borders if end <= span[0]), default=0)
+    end = min((begin for begin, _ in borders if begin >= span[1]), default=len(text))
+    clause = text[start:end]
+    return clause if len(_WORD.findall(clause)) >= CLAUSE_WORDS else text
 
 
 def _read(match: re.Match[str], calendar: Calendar, *, past: bool, future: bool) -> Reading:

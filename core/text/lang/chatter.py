@@ -74,9 +74,9 @@ LEAD = re.compile(
 )
 # Wants something for the speaker, or from whoever listens, be it a person.
 PLEA = re.compile(
-    r"^(?:please|can|could|would|will|let me|lemme|tell|show|give|send|help|explain|remind|answer|bitte|sag|zeige?|"
-    r"gib|hilf|kannst|könnten?|dime|dame|muéstrame|ayúdame|puedes|podrías|por favor|dis-moi|montre|donne|aide|peux-tu|"
-    r"pou[rv]\w+-(?:tu|vous)|s'il)\b|^(?:请|請|帮我|幫我|麻烦|麻煩|能不能|可以帮|给我|給我|告诉我|告訴我)"
+    r"^(?:please|can|could|would|will|let me|lemme|tell|show|give|send|help|explain|remind|answer|bitte|sag|zeige?"
+    r"|gib|hilf|kannst|könnten?|dime|dame|muéstrame|ayúdame|puedes|podrías|por favor|dis-moi|montre|donne|aide|"
+    r"peux-tu|pou[rv]\w+-(?:tu|vous)|s'il)\b|^(?:请|請|帮我|幫我|麻烦|麻煩|能不能|可以帮|给我|給我|告诉我|告訴我)"
     r"|(?:ください|下さい|してくれ|教えて|お願いします|てくれますか)[。！!]?$",
     re.IGNORECASE,
 )

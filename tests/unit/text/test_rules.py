@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 
 import pytest
@@ -160,7 +161,7 @@ def test_speakers_written_in_front_of_lines_are_speakers() -> None:
 
 def test_what_a_picture_shows_is_kept() -> None:
     (memory,) = texts(("user", "Look at this! [image: a photo of a red bicycle by a lake]"))
-    assert memory == "User: [image: a red bicycle by a lake]"
+    assert memory == "User: [image: red bicycle by a lake]"
 
 
 def test_sources_are_the_turns_that_were_used() -> None:
@@ -173,3 +174,71 @@ def test_sources_are_the_turns_that_were_used() -> None:
 )
 def test_a_chinese_closing_is_no_answer_to_an_offer(closing: str) -> None:
     assert texts(("user", "你好！"), ("assistant", "你好，有什么可以帮你？"), ("user", closing)) == []
+
+
+def between(*said: str) -> list[str]:
+    """What is kept of a conversation of two people, Katharina and Ben, who take turns."""
+    talk = [Turn(n, "user", text, NOW, ("Katharina", "Ben")[n % 2]) for n, text in enumerate(said)]
+    return [candidate.text.partition(": ")[2] for candidate in extract(talk, [], [])]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Check out my new pottery studio!",
+        "Schau dir mal mein neues Atelier in der Altstadt an!",
+        "Mira mi bicicleta roja de montaña.",
+        "Just keep their tank clean and feed them at night.",
+        "Let's open the studio tomorrow!",
+        "Let's paint the old garden fence.",
+        "Don't feel like I'm making much of an impact here.",
+        "Can't wait for tomorrow's grand opening!",
+        "Great news - I'm now coaching the junior rowing crew!",
+        "The view from the top was amazing!",
+        "Die Aussicht war wunderbar!",
+        "La vista fue genial.",
+        "It's a novel about sailors that takes you to the south seas.",
+    ],
+)
+def test_what_people_show_advise_plan_and_went_through_is_kept(said: str) -> None:
+    kept = between("I ski.", said)
+    assert [re.sub(r" \(2023.*?\)", "", text) for text in kept] == ["I ski.", said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Spending time with family is so important.",
+        "It's great to help people in hard times.",
+        "Let's keep going!",
+        "Let's continue to spread kindness.",
+        "Please send me the garden recipe tonight.",
+        "Tell me more about your garden project.",
+        "That photo is stunning!",
+        "It was great chatting!",
+        "See you tomorrow!",
+        "Thanks, Kat!",
+        "Check this out!",
+    ],
+)
+def test_maxims_pleas_and_cheering_between_people_are_not_kept(said: str) -> None:
+    assert between("I ski.", said) == ["I ski."]
+
+
+@pytest.mark.parametrize("said", ["Write a poem about autumn leaves in the garden", "Check my essay on garden birds"])
+def test_where_a_machine_listens_what_is_bid_is_a_request(said: str) -> None:
+    listening = [
+        Turn(0, "user", "I ski.", NOW, "Katharina"),
+        Turn(1, "user", said, NOW, "Ben"),
+        Turn(2, "assistant", "Sure.", NOW),
+    ]
+    assert [candidate.text for candidate in extract(listening, [], [])] == ["Katharina: I ski."]
+
+
+def test_a_short_first_sentence_carries_its_question_whatever_follows() -> None:
+    answer = "Seven years now. My cousin runs a pottery in Porto and sells blue vases to hotels there."
+    assert between("How long have you been sculpting clay?", answer) == [
+        f"How long have you been sculpting clay? {answer}"
+    ]
+    told = "I've been sculpting clay since childhood. My cousin runs a pottery in Porto and sells blue vases."
+    assert between("How long have you been sculpting clay?", told) == [told]
