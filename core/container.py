@@ -18,7 +18,7 @@ from core.adapters.qdrant import QdrantIndex
 from core.adapters.query_cache import CachedQueries
 from core.adapters.secret_box import FernetBox
 from core.adapters.sql.database import PoolOptions, SqlDatabase
-from core.adapters.system_clock import SystemClock
+from core.adapters.system_clock import SteadyClock, SystemClock
 from core.domain.webhook_policy import parse_schedule
 from core.ports.extraction import Extractor
 from core.ports.identity import Authenticator
@@ -83,7 +83,7 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
     )
     index = _index(settings)
     clock = SystemClock()
-    models = _models(settings, Breakers(clock.now), telemetry, searches=not worker)
+    models = _models(settings, Breakers(SteadyClock().now), telemetry, searches=not worker)
     calls = Calls()
     if worker:
         index, models = watched(index, calls, _INDEX_CALLS), _watched_models(settings, models, calls)
@@ -155,7 +155,7 @@ def rebuild_parts(
         database=SqlDatabase(_required(settings.database_url, "MEMLANE_DATABASE_URL")),
         index=_index(settings, timeout=30),
         prefix=settings.collection,
-        embedder=_models(settings, Breakers(SystemClock().now), telemetry, searches=False).embedder
+        embedder=_models(settings, Breakers(SteadyClock().now), telemetry, searches=False).embedder
         if embed
         else None,
         tell=tell,

@@ -50,6 +50,26 @@ def _namespaces() -> str | None:
     return None if allowed else "no right to make a network namespace (unshare --net)"
 
 
+def _mounts() -> str | None:
+    """Whether this user may mount a file system: root, as a rule. Tried where nobody else would see it."""
+    unshare = shutil.which("unshare")
+    command = [str(unshare), "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "memlane-test", "/tmp"]
+    allowed = unshare and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    return None if allowed else "no right to mount a file system (mount -t tmpfs)"
+
+
+def faketime_library() -> Path | None:
+    """The thread-safe libfaketime, as Debian's package `faketime` has it."""
+    for pattern in ("lib/*/faketime/libfaketimeMT.so.1", "lib64/faketime/libfaketimeMT.so.1"):
+        if found := sorted(Path("/usr").glob(pattern)):
+            return found[0]
+    return None
+
+
+def _faketime() -> str | None:
+    return None if faketime_library() else "no libfaketime on this machine (package faketime)"
+
+
 NEEDS: dict[str, Callable[[], str | None]] = {
     "rabbitmq": _rabbitmq,
     "redis": _redis,
@@ -58,6 +78,8 @@ NEEDS: dict[str, Callable[[], str | None]] = {
     "qdrant": _qdrant,
     "model": _model,
     "namespaces": _namespaces,
+    "mounts": _mounts,
+    "faketime": _faketime,
 }
 
 

@@ -62,7 +62,10 @@ def describe(error: openai.APIStatusError) -> str:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds to wait: `retry-after-ms`, or Retry-After as seconds or as an HTTP date (RFC 9110 §10.2.3)."""
+    """Seconds to wait: `retry-after-ms`, or Retry-After as seconds or as an HTTP date (RFC 9110 §10.2.3).
+
+    A date is reckoned from the answer's own Date, where it has one: the two clocks may differ.
+    """
     millis = _number(headers.get("retry-after-ms"))
     if millis is not None:
         return millis / 1000
@@ -70,12 +73,18 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     seconds = _number(value)
     if seconds is not None or value is None:
         return seconds
+    when, sent = _moment(value), _moment(headers.get("date"))
+    if when is None:
+        return None
+    return max(0.0, (when - (sent or now or datetime.now(UTC))).total_seconds())
+
+
+def _moment(value: str | None) -> datetime | None:
     try:
-        when = email.utils.parsedate_to_datetime(value)
+        when = email.utils.parsedate_to_datetime(value or "")
     except ValueError:
         return None
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 def _number(value: str | None) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from core.domain.events import EventState
@@ -12,7 +12,8 @@ from core.domain.events import EventState
 
 @dataclass(frozen=True)
 class Narrowed:
-    """What a look at events is narrowed by; empty means all. `since` is about their end, or their last move.
+    """What a look at events is narrowed by; empty means all. `within` is how long ago they ended,
+    or else moved last.
 
     `retryable`: failed, and the payload still there.
     """
@@ -21,7 +22,7 @@ class Narrowed:
     ids: Sequence[UUID] = ()
     states: Sequence[EventState] = ()
     codes: Sequence[str] = ()
-    since: datetime | None = None
+    within: timedelta | None = None
     retryable: bool = False
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Webhook:
-    """An endpoint. `secret` and `old_secret` are encrypted; the latter signs too until `old_secret_until`."""
+    """An endpoint. `secret` and `old_secret` are encrypted; the latter signs too, while its time lasts."""
 
     id: UUID
     project_id: UUID

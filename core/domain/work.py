@@ -48,7 +48,7 @@ class EventWork:
     tries: int
     crashes: int
     created_at: datetime
-    aged_from: datetime  # when it was accepted, or last queued again by a person
+    age: float  # seconds, when it was claimed, since it was accepted or last queued again: by the database's clock
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -49,7 +49,7 @@ def accept(runtime: Runtime, request: Request) -> Accepted:
     event = NewEvent(new_id(), request.event_type, request.scope, request.payload, request.source, len(messages))
     with runtime.database.transaction(request.project_id) as tx:
         if request.idempotency_key is not None:
-            replayed = _claim_key(tx, request, request.idempotency_key, event.id, runtime.clock.now())
+            replayed = _claim_key(tx, request, request.idempotency_key, event.id)
             if replayed is not None:
                 return Accepted(replayed, replayed=True)
         tx.events.accept(request.project_id, event)
@@ -62,16 +62,16 @@ def accept(runtime: Runtime, request: Request) -> Accepted:
     return Accepted(event.id)
 
 
-def _claim_key(tx: Transaction, request: Request, key: str, event_id: UUID, now: datetime) -> UUID | None:
+def _claim_key(tx: Transaction, request: Request, key: str, event_id: UUID) -> UUID | None:
     """The earlier event of this key, or None when the key is now this event's.
 
-    A key whose event FAILED, or that is older than a day, moves to the new event.
+    A key whose event FAILED, or that is older than a day by the database's clock, moves to the new event.
     """
     body_hash = body_digest(request.payload, request.scope)
     held = tx.events.hold_key(request.project_id, key, body_hash, event_id)
     if held is None:
         return None
-    if held.state == "failed" or now - held.created_at > IDEMPOTENCY_LIFE:
+    if held.state == "failed" or held.age > IDEMPOTENCY_LIFE:
         tx.events.move_key(request.project_id, key, body_hash, event_id)
         return None
     if held.body_hash != body_hash:

@@ -14,7 +14,14 @@ from uuid import UUID
 from core.domain.erasure import DELETE_USER
 from core.domain.errors import MemlaneError
 from core.domain.work import Done, EventWork, Fail, HandBack, Retry, Superseded, Verdict
-from core.ports.database import DatabaseUnavailable, DueEvent, LaneRef, TransactionConflict, UniqueViolation
+from core.ports.database import (
+    PASSING,
+    DatabaseUnavailable,
+    DueEvent,
+    LaneRef,
+    TransactionConflict,
+    UniqueViolation,
+)
 from core.ports.index import IndexUnavailable
 from core.ports.models import BreakerOpen, ModelError
 from core.services.backoff import retry_delay
@@ -25,8 +32,10 @@ from core.services.worker import Worker
 
 Handler = Callable[[Runtime, LaneRef, EventWork], Done | Superseded]
 _CONFLICT_TRIES = 5
+_PAUSE_SECONDS = 0.2  # before a verdict that could not be stored is tried again
 # Deletions were answered as done: their jobs hold no input that could be poison, and go on where a worker was lost.
 _OWED = (DELETE_ALL, DELETE_USER)
+_NO_TRY = (BreakerOpen, DatabaseUnavailable)  # what says nothing about the event
 
 
 @dataclass(frozen=True)
@@ -42,10 +51,28 @@ class Executor:
         The gate is passed before the event begins and left when its verdict is stored: while a suspect runs
         alone, no other event of the process counts as begun, and none can be taken along.
         """
-        with self.worker.gate.passing(alone=event.crashes > 0):
-            if self.worker.stopping.is_set():
-                return HandBack()
-            return self._attempt(lane, event.id)
+        try:
+            with self.worker.gate.passing(alone=event.crashes > 0):
+                if self.worker.stopping.is_set():
+                    return HandBack()
+                return self._attempt(lane, event.id)
+        except PASSING:
+            self._give_back(lane, event.id)
+            raise
+
+    def _give_back(self, lane: LaneRef, event_id: UUID) -> None:
+        """The database took no verdict: this worker lives, so the event counts no crash. Tried for one lease."""
+        runtime = self.worker.runtime
+        until = time.monotonic() + runtime.limits.lease_seconds
+        while not self.worker.lost(lane):
+            try:
+                with runtime.database.transaction(lane.project_id) as tx:
+                    if tx.lanes.holds(lane):
+                        tx.events.hand_back(lane, event_id)
+                return
+            except PASSING:
+                if time.monotonic() > until or self.worker.stopping.wait(_PAUSE_SECONDS):
+                    return
 
     def _attempt(self, lane: LaneRef, event_id: UUID) -> Verdict:
         started = time.monotonic()
@@ -67,6 +94,8 @@ class Executor:
         return self._run(self.handlers[work.event_type], lane, work)
 
     def _run(self, handler: Handler, lane: LaneRef, work: EventWork) -> Verdict:
+        began = time.monotonic()
+        failure: Exception
         for _ in range(_CONFLICT_TRIES):
             try:
                 return handler(self.worker.runtime, lane, work)
@@ -74,26 +103,28 @@ class Executor:
                 continue  # a deadlock, or a text that another lane stored first: the same work, counted as nothing
             except LostClaim:
                 return Superseded()
-            except DatabaseUnavailable:
-                raise
             except Exception as error:  # noqa: BLE001 - the executor's edge: see the module's docstring
-                return self._verdict(work, error)
-        return self._verdict(work, TransactionConflict("the transaction met a conflict again and again"))
+                failure = error
+                break
+        else:
+            failure = TransactionConflict("the transaction met a conflict again and again")
+        return self._verdict(work, failure, work.age + time.monotonic() - began)
 
-    def _verdict(self, work: EventWork, error: Exception) -> Verdict:
+    def _verdict(self, work: EventWork, error: Exception, age: float) -> Verdict:
+        """`age`: seconds, as the database counts them."""
         limits = self.worker.runtime.limits
-        age = (self.worker.runtime.clock.now() - work.aged_from).total_seconds()
         told = _as_catalogue(error)
         self.worker.runtime.telemetry.emit("event_error", event_id=str(work.id), code=told.code, error=error)
         if isinstance(error, MemlaneError):
             return Fail(told.as_dict())
-        outage = isinstance(error, IndexUnavailable) or (isinstance(error, ModelError) and error.about == "provider")
+        away = isinstance(error, IndexUnavailable | DatabaseUnavailable)
+        outage = away or (isinstance(error, ModelError) and error.about == "provider")
         if not outage and (work.tries + 1 >= limits.input_tries or age > limits.input_age):
             return Fail(told.as_dict())
         after = retry_delay(work.tries, getattr(error, "retry_after", None))
         if age + after > limits.max_event_age:
             return Fail(told.as_dict())
-        return Retry(after, told.as_dict(), counted=not isinstance(error, BreakerOpen))
+        return Retry(after, told.as_dict(), counted=not isinstance(error, _NO_TRY))
 
     def _tell(self, work: EventWork, verdict: Verdict, ms: float) -> None:
         error = verdict.error if isinstance(verdict, Retry | Fail) else {}
@@ -128,6 +159,8 @@ def _as_catalogue(error: Exception) -> MemlaneError:
         return MemlaneError(error.code, str(error))
     if isinstance(error, IndexUnavailable):
         return MemlaneError(error.code)
+    if isinstance(error, DatabaseUnavailable):
+        return MemlaneError("database_unavailable")
     return MemlaneError("internal")
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
+from uuid import UUID
 
 from core.domain.errors import MemlaneError
-from core.ports.database import Database, DatabaseUnavailable
+from core.ports.database import PASSING, Database, DatabaseUnavailable
 from core.ports.identity import Identity
 from core.services.issue_key import hash_key
 
@@ -36,15 +38,20 @@ class KeyAuthenticator:
         try:
             with self._database.operations() as tx:
                 row = tx.projects.lookup_key(digest)
-                if row is not None and self._touch_is_due(digest):
-                    tx.projects.touch_key(row.key_id)
         except DatabaseUnavailable as error:
             raise MemlaneError("database_unavailable") from error
         if row is None:
             return None
+        if self._touch_is_due(digest):
+            self._touch(row.key_id)
         identity = Identity(row.project_id, row.org_id, row.key_id, frozenset(row.scopes))
         self._remember(digest, identity)
         return identity
+
+    def _touch(self, key_id: UUID) -> None:
+        """When a key was last used is worth no refusal: a database that cannot write may still answer reads."""
+        with suppress(*PASSING), self._database.operations() as tx:
+            tx.projects.touch_key(key_id)
 
     def _touch_is_due(self, digest: bytes) -> bool:
         now = time.monotonic()

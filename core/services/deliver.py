@@ -112,7 +112,7 @@ class Courier:
         now = _now(self)
         status, error, answer = None, None, None
         try:
-            signed = headers(self._secrets(webhook, now), delivery.message_id, int(now.timestamp()), body)
+            signed = headers(self._secrets(webhook), delivery.message_id, int(now.timestamp()), body)
             sent = {"content-type": "application/json", "user-agent": "memlane-webhooks/1", **signed}
             outgoing = Outgoing("POST", webhook.url, body, sent, TIMEOUT_SECONDS, REPLY_BYTES)
             answer = self.parts.fetcher.fetch(outgoing, self.parts.allow)
@@ -122,11 +122,11 @@ class Courier:
         attempt = Attempt(status, _retry_after(answer))
         return attempt, AttemptRecord(delivery.attempts, now, 0.0, status, error, _shown(answer))
 
-    def _secrets(self, webhook: Webhook, now: datetime) -> list[str]:
+    def _secrets(self, webhook: Webhook) -> list[str]:
         if self.parts.box is None:
             raise SecretUnreadable("MEMLANE_SECRET_KEY is not set")
         sealed = [webhook.secret]
-        if webhook.old_secret and webhook.old_secret_until and webhook.old_secret_until > now:
+        if webhook.old_secret:
             sealed.append(webhook.old_secret)
         return [self.parts.box.open(secret) for secret in sealed]
 

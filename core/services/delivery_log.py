@@ -45,6 +45,6 @@ def replay(runtime: Runtime, target: tuple[UUID, UUID], back: timedelta) -> int:
     with runtime.database.transaction(project_id) as tx:
         if tx.webhooks.one(webhook_id) is None:
             raise MemlaneError("webhook_not_found")
-        count = tx.webhooks.replay(project_id, webhook_id, runtime.clock.now() - back)
+        count = tx.webhooks.replay(project_id, webhook_id, back)
     runtime.queue.wake("webhooks")
     return count

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
 from core.domain.decay import decay_factor
 from core.domain.ranking import Ranked
-from core.ports.database import Database
+from core.ports.database import PASSING, Database
 from core.services.recall import Found
 
 
@@ -26,5 +27,6 @@ def faded(
 
 
 def touch(database: Database, project_id: UUID, ids: Sequence[UUID], now: datetime) -> None:
-    with database.transaction(project_id) as tx:
+    """Note the use. A database that cannot write may still answer reads: then the use is not noted, and no more."""
+    with suppress(*PASSING), database.transaction(project_id) as tx:
         tx.touches.touch(project_id, ids, now)

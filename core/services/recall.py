@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from core.domain.filters import Node
 from core.domain.payload import unindexed
 from core.domain.ranking_params import RankingParams
 from core.domain.recalled import Recalled
+from core.ports.database import PASSING
 from core.ports.index import IndexLists, IndexQuery, SparseVector
 from core.ports.models import Matrix
 from core.services.resolve_leaves import resolve_leaves
@@ -140,5 +142,12 @@ def _confirmed(runtime: Runtime, ask: Ask, ids: Sequence[UUID]) -> dict[UUID, Re
         memories: list[Recalled] = tx.search_reads.still_there(ask.project_id, ask.where, ids)
         confirmed = {memory.id: memory for memory in memories}
         stale = [id_ for id_ in ids if id_ not in confirmed]
-        tx.projections.request(ask.project_id, stale)
+    if stale:
+        _request_repair(runtime, ask.project_id, stale)
     return confirmed
+
+
+def _request_repair(runtime: Runtime, project_id: UUID, stale: Sequence[UUID]) -> None:
+    """A database that cannot write may still answer reads: the next search that meets these points asks again."""
+    with suppress(*PASSING), runtime.database.transaction(project_id) as tx:
+        tx.projections.request(project_id, stale)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from uuid import UUID
 
 from core.domain.addresses import Allow, NotAllowed, checked_url
@@ -81,11 +80,10 @@ def rotate_secret(runtime: Runtime, parts: WebhookParts, target: tuple[UUID, UUI
     """A new secret; the old one signs beside it for a day."""
     project_id, webhook_id = target
     secret = new_secret()
-    until = runtime.clock.now() + timedelta(seconds=ROTATION_SECONDS)
+    sealed = _box(parts).seal(secret)
     with runtime.database.transaction(project_id) as tx:
-        webhook = _found(tx.webhooks.one(webhook_id))
-        sealed = _box(parts).seal(secret)
-        tx.webhooks.write(replace(webhook, secret=sealed, old_secret=webhook.secret, old_secret_until=until))
+        if not tx.webhooks.rotate(webhook_id, sealed, ROTATION_SECONDS):
+            raise MemlaneError("webhook_not_found")
     return secret
 
 

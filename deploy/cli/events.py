@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
@@ -135,8 +135,8 @@ def _narrowed(
     for code in codes or ():
         if code not in CATALOGUE:
             raise StackFailure(f"--code: there is no error code {code}.", "docs/http.md lists them.")
-    moment = datetime.now(UTC) - age(since) if since is not None else None
-    return Narrowed(project, states=states, codes=codes or (), since=moment)
+    within = age(since) if since is not None else None
+    return Narrowed(project, states=states, codes=codes or (), within=within)
 
 
 def age(written: str) -> timedelta:

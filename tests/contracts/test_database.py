@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
+from shutil import rmtree
 
 import psycopg
 import pytest
@@ -12,6 +15,10 @@ from sqlalchemy import text
 from core.adapters.sql.database import PoolOptions, SqlDatabase
 from core.domain.ids import new_id
 from core.ports.database import DatabaseUnavailable
+from deploy.local.postgres_server import running_postgres
+from deploy.migrations.run import upgrade
+from tests.stack import short_home
+from tests.waiting import wait_until
 
 _SIZE = 3
 _CUT = """
@@ -60,6 +67,34 @@ def test_connections_that_the_server_closed_in_the_pool_cost_nobody_an_error(
     after = pids(store)
     assert len(after) == _SIZE
     assert not before & after
+
+
+def test_connections_that_a_crash_in_the_server_ended_cost_nobody_an_error() -> None:
+    """PostgreSQL ends all its connections when one of its processes dies; the driver notices late."""
+    home = short_home()
+    with running_postgres(home, durable=False) as server:
+        url = server.create_database("crashing")
+        upgrade(url)
+        store = SqlDatabase(url, PoolOptions(size=_SIZE))
+        before = pids(store)
+        os.kill(min(before), signal.SIGKILL)
+        wait_until(lambda: not before & backends(url), what="PostgreSQL has recovered")
+        assert not before & pids(store)
+        store.close()
+    rmtree(home, ignore_errors=True)
+
+
+def backends(url: str) -> set[int]:
+    """Those of this moment. Waits until the server accepts connections."""
+
+    def found() -> set[int]:
+        try:
+            with psycopg.connect(url.replace("+psycopg", "")) as connection:
+                return {row[0] for row in connection.execute("SELECT pid FROM pg_stat_activity")}
+        except psycopg.OperationalError:
+            return set()
+
+    return wait_until(found, what="PostgreSQL accepts connections")
 
 
 def test_a_transaction_that_had_begun_is_not_done_twice_but_told(store: SqlDatabase, database: str) -> None:

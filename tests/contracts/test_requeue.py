@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
@@ -45,7 +45,7 @@ def test_failed_events_are_queued_again_by_time_and_code_and_keep_their_order(pi
         tx.connection.execute(other, {"id": events[1]})
         gone = text("UPDATE events SET payload = NULL WHERE id = :id")
         tx.connection.execute(gone, {"id": events[2]})
-    recent = Narrowed(pipeline.project, since=datetime.now(UTC) - timedelta(hours=2), codes=["worker_lost"])
+    recent = Narrowed(pipeline.project, within=timedelta(hours=2), codes=["worker_lost"])
     with pipeline.database.operations() as tx:
         assert tx.event_overview.count(recent) == 3
         found = tx.event_overview.newest(replace(recent, retryable=True), 10)
@@ -76,5 +76,5 @@ def test_what_fails_again_at_once_is_queued_again_once(pipeline: Pipeline, monke
 
     with pipeline.database.operations() as tx:
         tx.connection.execute(fail, {"p": pipeline.project})
-    recent = Narrowed(pipeline.project, since=datetime.now(UTC) - timedelta(hours=2))
+    recent = Narrowed(pipeline.project, within=timedelta(hours=2))
     assert retry_failed(pipeline.database, FailingAtOnce(), recent) == len(events)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from psycopg import pq
+from psycopg import OperationalError, pq
 from sqlalchemy import Connection
 
 from core.ports.database import DatabaseUnavailable, TransactionConflict
 
 CONFLICTS = ("40P01", "40001", "55P03")  # deadlock, serialization failure, lock not available
+# The server has ended the connection with these; one without a state comes from the driver, which lost it. Its status
+# may still read as good then.
+_OVER = ("08", "57P")
 _GOOD = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
@@ -41,12 +44,16 @@ def run(connection: Connection, sql: bytes) -> bytes:
     driver = connection.connection.driver_connection
     if driver is None:
         raise DatabaseUnavailable("the connection is closed")
-    result = driver.pgconn.exec_(sql)
+    try:
+        result = driver.pgconn.exec_(sql)
+    except OperationalError as error:  # the connection was closed on our side after a failure
+        connection.invalidate()
+        raise DatabaseUnavailable(str(error)) from error
     if result.status in _GOOD:
         return bytes(result.command_status or b"")
     state = (result.error_field(pq.DiagnosticField.SQLSTATE) or b"").decode()
     said = (result.error_message or driver.pgconn.error_message or b"").decode(errors="replace").strip()
-    if driver.pgconn.status == pq.ConnStatus.BAD:
+    if driver.pgconn.status == pq.ConnStatus.BAD or not state or state.startswith(_OVER):
         connection.invalidate()
     if state in CONFLICTS:
         raise TransactionConflict(said)

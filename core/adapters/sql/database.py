@@ -34,6 +34,9 @@ from core.adapters.sql.touch_store import SqlTouchStore
 from core.adapters.sql.webhook_store import SqlWebhookStore
 from core.ports.database import DatabaseUnavailable, TransactionConflict, UniqueViolation
 
+# Classes and states in which the server cannot do its work at the moment: connections, resources (53100: its disk is
+# full), operators, the system below it (I/O errors); ended for standing idle; a server that takes no writes.
+_AWAY = ("08", "53", "57", "58", "25P03", "25006")
 # A server that is gone without a word is noticed within half a minute (the kernel's own patience is hours).
 _DEAD_PEER = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
 
@@ -236,6 +239,6 @@ def _errors() -> Iterator[None]:
         state = getattr(error.orig, "sqlstate", None)
         if state in CONFLICTS:
             raise TransactionConflict(str(error.orig)) from error
-        if error.connection_invalidated or state is None or state[:2] in ("08", "57", "53") or state == "25P03":
+        if error.connection_invalidated or state is None or state.startswith(_AWAY):
             raise DatabaseUnavailable(str(error.orig)) from error
         raise

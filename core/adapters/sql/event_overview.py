@@ -15,7 +15,7 @@ WHERE (CAST(:project AS uuid) IS NULL OR project_id = :project)
   AND (CAST(:ids AS uuid[]) IS NULL OR id = ANY(:ids))
   AND (CAST(:states AS text[]) IS NULL OR state = ANY(:states))
   AND (CAST(:codes AS text[]) IS NULL OR error->>'code' = ANY(:codes))
-  AND (CAST(:since AS timestamptz) IS NULL OR coalesce(completed_at, updated_at) >= :since)
+  AND (CAST(:within AS interval) IS NULL OR coalesce(completed_at, updated_at) >= now() - CAST(:within AS interval))
   AND (NOT :retryable OR (state = 'failed' AND payload IS NOT NULL))
 """
 _COUNT = text(f"SELECT count(*) FROM events {_WHERE}")
@@ -61,7 +61,7 @@ def _params(narrowed: Narrowed) -> dict[str, Any]:
         "ids": _listed(narrowed.ids),
         "states": _listed([state.value for state in narrowed.states]),
         "codes": _listed(narrowed.codes),
-        "since": narrowed.since,
+        "within": narrowed.within,
         "retryable": narrowed.retryable,
     }
 

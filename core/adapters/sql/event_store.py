@@ -44,7 +44,8 @@ UPDATE events SET state = 'claimed', fence = :fence, crashes = crashes + 1, upda
   started_at = coalesce(started_at, clock_timestamp())
 FROM held WHERE id = :id AND project_id = :project AND state IN ('accepted', 'retrying', 'claimed')
 RETURNING id, project_id, event_type, lane_key, seq, position, user_id, agent_id, app_id, run_id, payload, tries,
-  crashes - 1 AS crashes, created_at, coalesce(requeued_at, created_at) AS aged_from
+  crashes - 1 AS crashes, created_at,
+  extract(epoch FROM clock_timestamp() - coalesce(requeued_at, created_at))::float8 AS age
 """)
 _COMMIT = text("""
 UPDATE events SET state = 'committed', crashes = crashes - 1, committed_at = clock_timestamp(),
@@ -76,7 +77,8 @@ INSERT INTO idempotency_keys (project_id, key, body_hash, event_id, created_at)
 VALUES (:project, :key, :hash, :event, now()) ON CONFLICT DO NOTHING
 """)
 _HELD_KEY = text("""
-SELECT k.event_id, k.body_hash, k.created_at, e.state FROM idempotency_keys k LEFT JOIN events e ON e.id = k.event_id
+SELECT k.event_id, k.body_hash, now() - k.created_at AS age, e.state
+FROM idempotency_keys k LEFT JOIN events e ON e.id = k.event_id
 WHERE k.project_id = :project AND k.key = :key FOR UPDATE OF k
 """)
 _MOVE_KEY = text("""
@@ -210,7 +212,7 @@ class SqlEventStore:
         if self._connection.execute(_HOLD_KEY, params).rowcount == 1:
             return None
         row = self._connection.execute(_HELD_KEY, params).first()
-        return HeldKey(row.event_id, row.body_hash, row.created_at, row.state) if row else None
+        return HeldKey(row.event_id, row.body_hash, row.age, row.state) if row else None
 
     def move_key(self, project_id: UUID, key: str, body_hash: str, event_id: UUID) -> None:
         params = {"project": project_id, "key": key, "hash": body_hash, "event": event_id}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,8 +21,14 @@ UPDATE webhooks SET name = :name, url = :url, event_types = :event_types, is_act
   old_secret = :old_secret, old_secret_until = :old_secret_until, retry_schedule = :retry_schedule,
   disabled_reason = :disabled_reason, failing_since = :failing_since, updated_at = now() WHERE id = :id
 """)
-_ONE = text(f"SELECT {_WEBHOOK} FROM webhooks WHERE id = :id")
-_ALL = text(f"SELECT {_WEBHOOK} FROM webhooks WHERE project_id = :project ORDER BY created_at, id")
+# An old secret that has had its time is as good as gone.
+_READ = _WEBHOOK.replace("old_secret,", "CASE WHEN old_secret_until > now() THEN old_secret END AS old_secret,")
+_ROTATE = text("""
+UPDATE webhooks SET old_secret = secret, secret = :secret, updated_at = now(),
+  old_secret_until = now() + :seconds * interval '1 s' WHERE id = :id
+""")
+_ONE = text(f"SELECT {_READ} FROM webhooks WHERE id = :id")
+_ALL = text(f"SELECT {_READ} FROM webhooks WHERE project_id = :project ORDER BY created_at, id")
 _REMOVE = text("DELETE FROM webhooks WHERE id = :id")
 # Due deliveries, at most `per_endpoint` in flight to one webhook, the least recently served endpoints first.
 _CLAIM = text(f"""
@@ -83,7 +89,8 @@ WHERE project_id = :project AND id = :id AND state <> 'waiting'
 """)
 _REPLAY = text("""
 UPDATE deliveries SET state = 'waiting', due_at = now(), claimed_until = NULL, ended_at = NULL, attempts = 0
-WHERE project_id = :project AND webhook_id = :webhook AND state = 'exhausted' AND created_at >= :since
+WHERE project_id = :project AND webhook_id = :webhook AND state = 'exhausted'
+  AND created_at >= now() - CAST(:back AS interval)
 """)
 
 
@@ -100,6 +107,10 @@ class SqlWebhookStore:
 
     def write(self, webhook: Webhook) -> None:
         self._connection.execute(_WRITE, asdict(webhook))
+
+    def rotate(self, webhook_id: UUID, secret: bytes, seconds: float) -> bool:
+        params = {"id": webhook_id, "secret": secret, "seconds": seconds}
+        return self._connection.execute(_ROTATE, params).rowcount == 1
 
     def one(self, webhook_id: UUID) -> Webhook | None:
         row = self._connection.execute(_ONE, {"id": webhook_id}).mappings().first()
@@ -167,7 +178,7 @@ class SqlWebhookStore:
     def resend(self, project_id: UUID, delivery_id: UUID) -> bool:
         return self._connection.execute(_AGAIN, {"project": project_id, "id": delivery_id}).rowcount == 1
 
-    def replay(self, project_id: UUID, webhook_id: UUID, since: datetime) -> int:
-        """Send again what was given up since a time; how many."""
-        params = {"project": project_id, "webhook": webhook_id, "since": since}
+    def replay(self, project_id: UUID, webhook_id: UUID, back: timedelta) -> int:
+        """Send again what was made within the last `back` and given up; how many."""
+        params = {"project": project_id, "webhook": webhook_id, "back": back}
         return self._connection.execute(_REPLAY, params).rowcount

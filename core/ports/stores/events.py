@@ -7,7 +7,7 @@ ones. False or None means superseded, which is no error.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 from typing import Any, Protocol, TypedDict
 from uuid import UUID
 
@@ -21,11 +21,13 @@ CatalogueError = dict[str, Any]  # what MemlaneError.as_dict() gives
 
 @dataclass(frozen=True)
 class HeldKey:
-    """An Idempotency-Key in use. `state` is its event's, None when that is gone; `body_hash` is hex SHA-256."""
+    """An Idempotency-Key in use. `state` is its event's, None when that is gone; `body_hash` is hex SHA-256.
+    `age` is by the database's clock.
+    """
 
     event_id: UUID
     body_hash: str
-    created_at: datetime
+    age: timedelta
     state: str | None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -16,6 +16,10 @@ class Endpoints(Protocol):
 
     def write(self, webhook: Webhook) -> None:
         """Store all of it but id, project and `created_at`; `updated_at` is the moment."""
+        ...
+
+    def rotate(self, webhook_id: UUID, secret: bytes, seconds: float) -> bool:
+        """A new secret; the old one is read beside it for `seconds`. False: there is no such webhook."""
         ...
 
     def one(self, webhook_id: UUID) -> Webhook | None: ...
@@ -79,8 +83,8 @@ class DeliveryLog(Protocol):
         """delivered | exhausted | cancelled → waiting, due now; False when it waits already."""
         ...
 
-    def replay(self, project_id: UUID, webhook_id: UUID, since: datetime) -> int:
-        """exhausted → waiting, due now and with all attempts before it, for what was made since then; how many."""
+    def replay(self, project_id: UUID, webhook_id: UUID, back: timedelta) -> int:
+        """exhausted → waiting, due now and with all attempts before it, for what was made within `back`; how many."""
         ...
 
 
