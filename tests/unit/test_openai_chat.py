@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.adapters.openai_chat import OpenAIChat
+from core.adapters.openai_errors import retry_after
 from core.ports.models import ModelError
 from tests.doubles.model_server import ModelServer, Reply, error, reply
 
@@ -61,6 +62,13 @@ def test_retry_after_as_a_date_is_counted_from_now(server: ModelServer) -> None:
     with pytest.raises(ModelError) as caught:
         server.chat_model().complete(ASK, SCHEMA, 100)
     assert caught.value.retry_after == pytest.approx(120, abs=5)
+
+
+@pytest.mark.parametrize("off", [300, -300])
+def test_retry_after_as_a_date_is_counted_from_the_answers_own_date(off: int) -> None:
+    """The provider's clock and ours may differ by minutes."""
+    dates = [time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + off + more)) for more in (0, 120)]
+    assert retry_after({"date": dates[0], "retry-after": dates[1]}) == 120
 
 
 def test_nobody_listening_is_the_providers_failure() -> None:
