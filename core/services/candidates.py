@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from uuid import UUID
 
@@ -17,6 +17,8 @@ from core.text.entities import canonical_key
 from core.text.query import QueryTerms
 from core.text.similar import retelling
 from core.text.told import days_told, ends_in_question
+
+_TOLD_AHEAD = 24  # of the best by words, what they say is read ahead: it is dear
 
 
 def candidates_of(found: Found, terms: QueryTerms) -> Sequence[Candidate]:
@@ -46,6 +48,22 @@ def _candidate(memory: Recalled, scores: Sequence[float | None], terms: QueryTer
     )
 
 
+def read_ahead(found: Found, enough: Callable[[], bool]) -> None:
+    """Read what ranking will want to know of the texts, the likeliest first, until it is `enough`.
+
+    What is read is kept by text (`_speaker_key`, `_retelling`), so ranking finds it read.
+    """
+    likely = found.scores.get("bm25_ctx", {})
+    best = sorted(found.memories, key=lambda id_: -likely.get(id_, 0.0))
+    for place, id_ in enumerate(best):
+        if enough():
+            return
+        text = found.memories[id_].text
+        _speaker_key(text)
+        if place < _TOLD_AHEAD:
+            _retelling(text)
+
+
 def by_keywords(found: Found, params: RankingParams) -> list[Ranked]:
     """By BM25 alone."""
     scores = {
@@ -69,10 +87,13 @@ def repeats_last(
     for hit in ranked:
         if len(kept) >= wanted and sum(better.score >= hit.score for better in kept) >= wanted:
             break
-        telling = retelling(memories[hit.id].text)
+        telling = _retelling(memories[hit.id].text)
         kept.append(hit.scaled(params.repeat_factor) if telling in said else hit)
         said.add(telling)
     return sorted(kept, key=lambda hit: -hit.score)[:wanted]
+
+
+_retelling = lru_cache(maxsize=4096)(retelling)
 
 
 @lru_cache(maxsize=16384)

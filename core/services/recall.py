@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from uuid import UUID
@@ -17,6 +18,8 @@ from core.ports.index import IndexLists, IndexQuery, SparseVector
 from core.ports.models import Matrix
 from core.services.resolve_leaves import resolve_leaves
 from core.services.runtime import Runtime
+
+_AT_ONCE_SECONDS = 0.002  # a vector that the embedder remembers is there by then
 
 
 @dataclass(frozen=True)
@@ -56,43 +59,42 @@ class Found:
         )
 
 
-class Recall:
-    """One recall under way: the lists of words and names are asked for, and checked, while the query is embedded.
+Meanwhile = Callable[[Found, Callable[[], bool]], None]  # what was found by words, and whether it is time to stop
 
-    The index gets two requests instead of one, and the truth two, but all of the first two lies within the time that
-    embedding takes. Never more than one database connection is held.
+
+def recall(
+    runtime: Runtime,
+    ask: Ask,
+    wanted: int,
+    params: RankingParams,
+    vector: Future[Matrix] | None = None,
+    meanwhile: Meanwhile = lambda found, enough: None,
+) -> Found:
+    """At least `wanted` confirmed candidates, where there are so many; with the dense list of `vector`, where given.
+
+    A vector that is there at once is asked with in the same request. While another is under way, the lists of words
+    and names are asked for and checked, and what is left of the time is `meanwhile`'s.
+    Hits that the truth does not confirm are stale points: they are left out, and queued for repair. When they leave
+    too few, the index is asked once more for longer lists.
+    Raises IndexUnavailable, DatabaseUnavailable, and what the vector raises.
     """
-
-    def __init__(self, runtime: Runtime, ask: Ask, wanted: int, params: RankingParams) -> None:
-        """Begins at once, in a thread of `runtime.aside`; where nobody asks for what was found, it ends unheard."""
-        self._runtime = runtime
-        self._ask = replace(ask, ids=_resolved(runtime, ask))
-        self._wanted = wanted
-        self._params = params
-        self._limit = min(params.recall_most, max(params.recall_least, params.recall_factor * wanted))
-        self._words = runtime.aside.submit(_once, runtime, self._ask, self._limit)
-
-    def found(self, dense: Matrix | None = None) -> Found:
-        """At least `wanted` confirmed candidates, where there are so many; with the list of `dense`, where given.
-
-        Hits that the truth does not confirm are stale points: they are left out, and queued for repair. When they
-        leave too few, the index is asked once more for longer lists.
-        Raises IndexUnavailable, DatabaseUnavailable.
-        """
-        ask, limit = replace(self._ask, dense=dense), self._limit
-        found = self._joined(dense)
-        if found.dropped and len(found.memories) < self._wanted and limit < self._params.recall_most:
-            longer = min(self._params.recall_most, limit + found.dropped + self._params.recall_least)
-            found = _once(self._runtime, ask, longer)
-        return found
-
-    def _joined(self, dense: Matrix | None) -> Found:
-        if dense is None:
-            return self._words.result()
-        meant = Ask(self._ask.project_id, self._ask.where, dense=dense, ids=self._ask.ids)
-        lists = _query(self._runtime, meant, self._limit)
-        words = self._words.result()
-        return words.joined(_checked(self._runtime, meant, lists, self._limit, words.seen))
+    limit = min(params.recall_most, max(params.recall_least, params.recall_factor * wanted))
+    ask = replace(ask, ids=_resolved(runtime, ask))
+    if vector is None:
+        found = _once(runtime, ask, limit)
+    elif wait([vector], _AT_ONCE_SECONDS).done:
+        ask = replace(ask, dense=vector.result())
+        found = _once(runtime, ask, limit)
+    else:
+        words = _once(runtime, ask, limit)
+        meanwhile(words, vector.done)
+        ask = replace(ask, dense=vector.result())
+        meant = Ask(ask.project_id, ask.where, dense=ask.dense, ids=ask.ids)
+        found = words.joined(_checked(runtime, meant, _query(runtime, meant, limit), limit, words.seen))
+    if found.dropped and len(found.memories) < wanted and limit < params.recall_most:
+        longer = min(params.recall_most, limit + found.dropped + params.recall_least)
+        found = _once(runtime, ask, longer)
+    return found
 
 
 def _once(runtime: Runtime, ask: Ask, limit: int) -> Found:

@@ -19,12 +19,12 @@ from core.domain.narrowing import Narrowing, select
 from core.domain.ranking import Ranked, Scale, fuse
 from core.domain.ranking_params import DEFAULT, RankingParams
 from core.ports.index import IndexUnavailable, SparseVector
-from core.ports.models import ModelError
+from core.ports.models import Matrix, ModelError
 from core.services.abstain import Question, least_score, lifted
 from core.services.as_of import select_then, valid_then, worded_then
-from core.services.candidates import by_keywords, candidates_of, repeats_last
+from core.services.candidates import by_keywords, candidates_of, read_ahead, repeats_last
 from core.services.fade import faded, touch
-from core.services.recall import Ask, Found, Recall
+from core.services.recall import Ask, Found, recall
 from core.services.rerank import reranked
 from core.services.runtime import Runtime
 from core.text.query import QueryTerms, analyse
@@ -91,6 +91,7 @@ class _Run:
         self._query = query
         self._params = params
         self._decay = False
+        self._embedding = 0.0  # seconds
         self._stages: dict[str, float] = {}
         self._started = self._lap = time.perf_counter()
 
@@ -99,13 +100,11 @@ class _Run:
         where = self._where()
         terms = analyse(query.text, query.reference_date or query.now)
         self._note("analyse")
-        recall = Recall(self._runtime, self._ask(where, terms), query.top_k, self._params)
-        vector = None if query.keyword_search else self._runtime.models.embedder.embed_query(query.text)
-        self._note("embed")
-        found = recall.found(vector)
+        vector = None if query.keyword_search else self._runtime.aside.submit(self._embedded)
+        found = recall(self._runtime, self._ask(where, terms), query.top_k, self._params, vector, read_ahead)
         if query.as_of is not None:
             found = valid_then(found, query.as_of, show_expired=query.narrowing.show_expired)
-        self._note("recall")
+        self._note("recall", beside=self._embedding)
         ranked, notice = self._ranked(found, terms)
         self._note("fuse")
         if self._decay:
@@ -131,9 +130,19 @@ class _Run:
             **fields,
         )
 
-    def _note(self, stage: str) -> None:
+    def _embedded(self) -> Matrix:
+        """In a thread beside; where nobody asks for it any more, its end goes unheard."""
+        started = time.perf_counter()
+        vector = self._runtime.models.embedder.embed_query(self._query.text)
+        self._embedding = time.perf_counter() - started
+        return vector
+
+    def _note(self, stage: str, beside: float = 0.0) -> None:
+        """`beside`: seconds of the lap that an embedding took, which is a stage of its own."""
         now = time.perf_counter()
-        self._stages[stage] = round((now - self._lap) * 1000, 3)
+        if beside:
+            self._stages["embed"] = round(beside * 1000, 3)
+        self._stages[stage] = round((now - self._lap - beside) * 1000, 3)
         self._lap = now
 
     def _where(self) -> Node:

@@ -25,7 +25,7 @@ from core.domain.filter_scope import scoped
 from core.domain.narrowing import Narrowing, select
 from core.domain.ranking_params import DEFAULT
 from core.ports.index import SparseVector
-from core.services.recall import Ask, Recall
+from core.services.recall import Ask, recall
 from core.services.search import SearchQuery, search
 from core.text.query import analyse
 from deploy.bench.locomo_data import CATEGORIES, Conversation, read_conversations
@@ -113,7 +113,7 @@ def _lists(pipeline: Pipeline, asked: Asked) -> dict[str, dict[UUID, float]]:
     where = scoped(select({"user_id": asked.user}, Narrowing(), now.date()), strict=True)
     terms, vector = analyse(asked.text, now), pipeline.runtime.models.embedder.embed_query(asked.text)
     wanted = Ask(pipeline.project, where, bm25=SparseVector(*terms.terms), entity=SparseVector(*terms.names))
-    found = Recall(pipeline.runtime, wanted, 1, DEEP).found(vector)
+    found = recall(pipeline.runtime, replace(wanted, dense=vector), 1, DEEP)
     return {name: dict(found.scores.get(name, {})) for name in ("dense", "bm25", "entity")}
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -20,10 +21,10 @@ from core.domain.ids import new_id
 from core.domain.narrowing import Narrowing
 from core.domain.ranking_params import DEFAULT
 from core.ports.index import IndexLists, IndexQuery, IndexUnavailable, SparseVector
-from core.ports.models import Embedder, ModelError, Reranker
+from core.ports.models import Embedder, Matrix, ModelError, Reranker
 from core.services.project import project
 from core.services.project_settings import ProjectChange, change_project
-from core.services.recall import Ask, Recall
+from core.services.recall import Ask, recall
 from core.services.search import SearchQuery, SearchResult, search
 from core.text.query import analyse
 from tests.doubles.pipeline import Pipeline, make_pipeline
@@ -303,6 +304,23 @@ class _Told:
         return self._embedder.embed_query(text)
 
 
+def test_a_query_that_was_embedded_before_is_asked_in_one_request(food: Pipeline) -> None:
+    told: Any = _Told(food.runtime.index, _Kept(food.runtime.models.embedder.embed_query("green tea")))
+    told._words.set()
+    runtime = replace(food.runtime, index=told, models=replace(food.runtime.models, embedder=told))
+    search(runtime, SearchQuery(food.project, "green tea", {"user_id": "ann"}, datetime.now(UTC)))
+    assert told.asked == [{"dense", "bm25", "bm25_ctx", "entity"}]
+
+
+@dataclass
+class _Kept:
+    vector: Any
+    calibration: tuple[float, float] = (0.75, 0.94)
+
+    def embed_query(self, text: str) -> Any:
+        return self.vector
+
+
 def test_words_are_recalled_while_the_query_is_embedded(food: Pipeline) -> None:
     told: Any = _Told(food.runtime.index, food.runtime.models.embedder)
     runtime = replace(food.runtime, index=told, models=replace(food.runtime.models, embedder=told))
@@ -315,7 +333,11 @@ def test_words_are_recalled_while_the_query_is_embedded(food: Pipeline) -> None:
 def test_lists_asked_for_apart_hold_what_one_request_holds(food: Pipeline, query: str) -> None:
     runtime, where, terms = food.runtime, parse({"user_id": "ann"}), analyse(query, datetime.now(UTC))
     words, vector = SparseVector(*terms.terms), runtime.models.embedder.embed_query(query)
-    found = Recall(runtime, Ask(food.project, where, bm25=words, bm25_ctx=words), 3, DEFAULT).found(vector)
+    under_way: Future[Matrix] = Future()
+    ask = Ask(food.project, where, bm25=words, bm25_ctx=words)
+    found = recall(
+        runtime, ask, 3, DEFAULT, under_way, lambda words, enough: under_way.set_result(vector)
+    )  # the vector comes when words are done
     at_once = IndexQuery(food.project, where, DEFAULT.recall_least, dense=vector, bm25=words, bm25_ctx=words)
     lists = runtime.index.query(runtime.collections.current().active, at_once)
     assert found.scores == {name: {hit.id: hit.score for hit in hits} for name, hits in lists.items()}
