@@ -102,7 +102,9 @@ def build(settings: Settings, telemetry: Telemetry, *, threads: int, worker: boo
         aside=ThreadPoolExecutor(settings.search_permits, thread_name_prefix="aside"),
     )
     limiter = _limiter(settings, runtime, LocalBuckets() if worker else _buckets(settings, telemetry))
-    return Container(settings, runtime, database, KeyAuthenticator(database), _webhooks(settings), limiter, calls)
+    return Container(
+        settings, runtime, database, KeyAuthenticator(database, telemetry), _webhooks(settings), limiter, calls
+    )
 
 
 def _index(settings: Settings, **more: int) -> QdrantIndex:

@@ -100,7 +100,7 @@ def _level_of(name: str, fields: dict[str, Any]) -> str:
     status = fields.get("status")
     if name == Signal.REQUEST and isinstance(status, int):
         return "error" if status >= 500 and status != 503 else "warning" if status == 503 else "info"
-    if name in (Signal.EVENT_ERROR, Signal.WAKE_FAILED):
+    if name in (Signal.EVENT_ERROR, Signal.WAKE_FAILED, Signal.NOTE_LOST):
         return "warning"
     if name == Signal.SWEEP and not fields.get("found"):
         return "debug"

@@ -26,6 +26,7 @@ class Signal(StrEnum):
     MODEL_CALL = "model_call"  # one call of a chat, embedding or rerank model
     BREAKER = "breaker"  # a circuit breaker opened or closed
     WAKE_FAILED = "wake_failed"  # the broker did not take a wake-up; the sweep will find the work
+    NOTE_LOST = "note_lost"  # a read was answered, and what it would have noted could not be written
     PROCESS = "process"  # start, stop and restart of a process
 
 
@@ -54,5 +55,6 @@ FIELDS: dict[Signal, tuple[str, ...]] = {
     Signal.MODEL_CALL: ("kind", "outcome", "ms", "prompt_tokens", "completion_tokens", "texts"),
     Signal.BREAKER: ("model", "state"),
     Signal.WAKE_FAILED: ("queue", "error"),
+    Signal.NOTE_LOST: ("what", "error"),  # key_use | decay | repair
     Signal.PROCESS: ("part", "change"),
 }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
 from uuid import UUID
 
 from core.domain.errors import MemlaneError
-from core.ports.database import PASSING, Database, DatabaseUnavailable
+from core.ports.database import Database, DatabaseUnavailable
 from core.ports.identity import Identity
+from core.ports.runtime import Telemetry
 from core.services.issue_key import hash_key
+from core.services.side_notes import side_note
 
 REMEMBERED_SECONDS = 1.0  # how long a revoked key may still pass
 TOUCH_SECONDS = 60.0
@@ -20,8 +21,9 @@ MAX_REMEMBERED = 10_000
 class KeyAuthenticator:
     """Looks keys up by their SHA-256. A found key is remembered for a second, an unknown one never."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
+        self._telemetry = telemetry
         self._lock = threading.Lock()
         self._known: dict[bytes, tuple[float, Identity]] = {}
         self._touched: dict[bytes, float] = {}
@@ -49,8 +51,7 @@ class KeyAuthenticator:
         return identity
 
     def _touch(self, key_id: UUID) -> None:
-        """When a key was last used is worth no refusal: a database that cannot write may still answer reads."""
-        with suppress(*PASSING), self._database.operations() as tx:
+        with side_note(self._telemetry, "key_use"), self._database.operations() as tx:
             tx.projects.touch_key(key_id)
 
     def _touch_is_due(self, digest: bytes) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
 from core.domain.decay import decay_factor
 from core.domain.ranking import Ranked
-from core.ports.database import PASSING, Database
+from core.ports.database import Database
 from core.services.recall import Found
+from core.services.runtime import Runtime
+from core.services.side_notes import side_note
 
 
 def faded(
@@ -26,7 +27,7 @@ def faded(
     return sorted(kept, key=lambda hit: (-hit.score, hit.id))
 
 
-def touch(database: Database, project_id: UUID, ids: Sequence[UUID], now: datetime) -> None:
-    """Note the use. A database that cannot write may still answer reads: then the use is not noted, and no more."""
-    with suppress(*PASSING), database.transaction(project_id) as tx:
+def touch(runtime: Runtime, project_id: UUID, ids: Sequence[UUID], now: datetime) -> None:
+    """Note the use."""
+    with side_note(runtime.telemetry, "decay"), runtime.database.transaction(project_id) as tx:
         tx.touches.touch(project_id, ids, now)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, wait
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -13,11 +12,11 @@ from core.domain.filters import Node
 from core.domain.payload import unindexed
 from core.domain.ranking_params import RankingParams
 from core.domain.recalled import Recalled
-from core.ports.database import PASSING
 from core.ports.index import IndexLists, IndexQuery, SparseVector
 from core.ports.models import Matrix
 from core.services.resolve_leaves import resolve_leaves
 from core.services.runtime import Runtime
+from core.services.side_notes import side_note
 
 _AT_ONCE_SECONDS = 0.002  # a vector that the embedder remembers is there by then
 
@@ -150,6 +149,6 @@ def _confirmed(runtime: Runtime, ask: Ask, ids: Sequence[UUID]) -> dict[UUID, Re
 
 
 def _request_repair(runtime: Runtime, project_id: UUID, stale: Sequence[UUID]) -> None:
-    """A database that cannot write may still answer reads: the next search that meets these points asks again."""
-    with suppress(*PASSING), runtime.database.transaction(project_id) as tx:
+    """Where this fails, the next search that meets these points asks again."""
+    with side_note(runtime.telemetry, "repair"), runtime.database.transaction(project_id) as tx:
         tx.projections.request(project_id, stale)

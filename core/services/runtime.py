@@ -54,4 +54,4 @@ class Runtime:
     projects: ProjectSettings = field(default_factory=ProjectSettings)
     limits: Limits = field(default_factory=Limits)
     crash: CrashPoints = field(default_factory=CrashPoints)
-    aside: Executor = field(default_factory=_aside)  # runs what need not wait for a model; one task per search
+    aside: Executor = field(default_factory=_aside)  # embeds queries beside their recall by words

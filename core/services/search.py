@@ -109,7 +109,7 @@ class _Run:
         self._note("fuse")
         if self._decay:
             ranked = faded(self._runtime.database, query.project_id, ranked, found, query.now)
-            touch(self._runtime.database, query.project_id, [hit.id for hit in ranked[: query.top_k]], query.now)
+            touch(self._runtime, query.project_id, [hit.id for hit in ranked[: query.top_k]], query.now)
             self._note("decay")
         ranked = ranked[: query.top_k]
         hits = [Hit(found.memories[hit.id].memory(), hit.score, hit.breakdown) for hit in ranked]

@@ -160,7 +160,7 @@ def world(database_url: str, index: QdrantIndex) -> Iterator[World]:
     webhooks = WebhookParts(FernetBox("test-key"), GuardedFetcher(), "loopback", parse_schedule("0"))
     own = limits_of(lambda project: runtime.projects.settings(database, project).get(SETTING), 0)
     limiter = RateLimiter(LocalBuckets(), own)
-    parts = Parts(settings, runtime, KeyAuthenticator(database), telemetry, database, webhooks, limiter)
+    parts = Parts(settings, runtime, KeyAuthenticator(database, telemetry), telemetry, database, webhooks, limiter)
     executor = Executor(Worker(runtime, "ingest", 2), HANDLERS)
     with serving(create_app(parts)) as server:
         yield World(parts, executor, server, embedder, queue)

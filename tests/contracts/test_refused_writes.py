@@ -89,11 +89,12 @@ def test_reads_whose_notes_cannot_be_written_are_answered(
     key = issue_key(pipeline.database, "reader")
     for store, name in ((SqlProjectStore, "touch_key"), (SqlTouchStore, "touch"), (SqlProjectionStore, "request")):
         monkeypatch.setattr(store, name, refuse)
-    found = KeyAuthenticator(pipeline.database).authenticate(key.key)
+    found = KeyAuthenticator(pipeline.database, pipeline.signals).authenticate(key.key)
     assert found is not None
     assert found.project_id == key.project_id
-    touch(pipeline.database, pipeline.project, [pipeline.project], pipeline.runtime.clock.now())
+    touch(pipeline.runtime, pipeline.project, [pipeline.project], pipeline.runtime.clock.now())
     _request_repair(pipeline.runtime, pipeline.project, [pipeline.project])
+    assert [lost["what"] for lost in pipeline.signals.named("note_lost")] == ["key_use", "decay", "repair"]
 
 
 def make_due(pipeline: Pipeline, event: UUID) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -304,21 +304,16 @@ class _Told:
         return self._embedder.embed_query(text)
 
 
-def test_a_query_that_was_embedded_before_is_asked_in_one_request(food: Pipeline) -> None:
-    told: Any = _Told(food.runtime.index, _Kept(food.runtime.models.embedder.embed_query("green tea")))
-    told._words.set()
-    runtime = replace(food.runtime, index=told, models=replace(food.runtime.models, embedder=told))
-    search(runtime, SearchQuery(food.project, "green tea", {"user_id": "ann"}, datetime.now(UTC)))
+def test_a_vector_that_is_there_is_asked_with_in_one_request(food: Pipeline) -> None:
+    embedder = food.runtime.models.embedder
+    told: Any = _Told(food.runtime.index, embedder)
+    terms = analyse("green tea", datetime.now(UTC))
+    words, names = SparseVector(*terms.terms), SparseVector(*terms.names)
+    vector: Future[Matrix] = Future()
+    vector.set_result(embedder.embed_query("green tea"))
+    ask = Ask(food.project, parse({"user_id": "ann"}), bm25=words, bm25_ctx=words, entity=names)
+    recall(replace(food.runtime, index=told), ask, 3, DEFAULT, vector)
     assert told.asked == [{"dense", "bm25", "bm25_ctx", "entity"}]
-
-
-@dataclass
-class _Kept:
-    vector: Any
-    calibration: tuple[float, float] = (0.75, 0.94)
-
-    def embed_query(self, text: str) -> Any:
-        return self.vector
 
 
 def test_words_are_recalled_while_the_query_is_embedded(food: Pipeline) -> None:
