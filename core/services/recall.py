@@ -17,6 +17,7 @@ from core.ports.models import Matrix
 from core.services.resolve_leaves import resolve_leaves
 from core.services.runtime import Runtime
 from core.services.side_notes import side_note
+from core.services.whole_scope import WholeScope, read_whole
 
 _AT_ONCE_SECONDS = 0.002  # a vector that the embedder remembers is there by then
 
@@ -69,16 +70,22 @@ def recall(
     vector: Future[Matrix] | None = None,
     meanwhile: Meanwhile = lambda found, enough: None,
 ) -> Found:
-    """At least `wanted` confirmed candidates, where there are so many; with the dense list of `vector`, where given.
+    """At least `wanted` confirmed candidates, where there are so many; with their nearness to `vector`, where given.
 
-    A vector that is there at once is asked with in the same request. While another is under way, the lists of words
-    and names are asked for and checked, and what is left of the time is `meanwhile`'s.
+    A small scope is read whole, with the vectors that PostgreSQL holds: each of its memories is a candidate. From a
+    larger one the index recalls; a vector that is there at once is asked with in the same request as words and
+    names, which otherwise go ahead. What is left of the time until the vector is there is `meanwhile`'s.
     Hits that the truth does not confirm are stale points: they are left out, and queued for repair. When they leave
     too few, the index is asked once more for longer lists.
     Raises IndexUnavailable, DatabaseUnavailable, and what the vector raises.
     """
     limit = min(params.recall_most, max(params.recall_least, params.recall_factor * wanted))
     ask = replace(ask, ids=_resolved(runtime, ask))
+    whole = None if vector is None else read_whole(runtime, ask.project_id, ask.where, params.whole_factor * limit)
+    if vector is not None and whole is not None:
+        words = _beside(runtime, ask, whole, limit)
+        meanwhile(words, vector.done)
+        return replace(words, scores={"dense": whole.cosines(vector.result()), **words.scores})
     if vector is None:
         found = _once(runtime, ask, limit)
     elif wait([vector], _AT_ONCE_SECONDS).done:
@@ -94,6 +101,12 @@ def recall(
         longer = min(params.recall_most, limit + found.dropped + params.recall_least)
         found = _once(runtime, ask, longer)
     return found
+
+
+def _beside(runtime: Runtime, ask: Ask, whole: WholeScope, limit: int) -> Found:
+    """The lists of words and names over a scope that was read; what came into it since then is looked up."""
+    found = _checked(runtime, ask, _query(runtime, ask, limit), limit, whole.memories.keys())
+    return replace(found, memories={**whole.memories, **found.memories}, seen=found.seen | whole.memories.keys())
 
 
 def _once(runtime: Runtime, ask: Ask, limit: int) -> Found:

@@ -22,6 +22,7 @@ from deploy.bench.cpu import CpuUse
 from deploy.bench.report import Cell, Figures, Report
 from deploy.bench.stats import latencies
 from deploy.bench.target import Target
+from deploy.local.parts import INGEST_NICE
 from deploy.local.stack_state import read_state
 
 _CONCURRENCY = 4
@@ -128,8 +129,8 @@ def worker_processes(target: Target, count: int) -> Iterator[list[int]]:
     if not target.own:
         raise BenchError("drain starts its own stack: it needs models that cost nothing; leave --url out")
     # niced, as the launcher starts its workers
-    command = ["nice", "-n", "5", sys.executable, "-m", "deploy.cli.main", "worker", "--queues", "ingest"]
-    command += ["--concurrency", str(_CONCURRENCY)]
+    command = ["nice", "-n", str(INGEST_NICE), sys.executable, "-m", "deploy.cli.main", "worker"]
+    command += ["--queues", "ingest", "--concurrency", str(_CONCURRENCY)]
     workers = [
         subprocess.Popen(
             [*command, "--name", f"bench-{number}"],

@@ -11,7 +11,7 @@ from deploy.local.postgres import Postgres
 from deploy.local.supervisor import Part
 from deploy.local.valkey import Valkey
 
-_INGEST_NICE = 5  # ingestion may use idle processors, but never takes them from the API and its searches
+INGEST_NICE = 15  # ingestion may use idle processors, but never takes them from the API and its searches
 _WORKER_STOP = ((signal.SIGTERM, 25.0),)  # a worker has 20 s to hand its leases back
 _API_STOP = ((signal.SIGTERM, 15.0),)
 
@@ -57,7 +57,7 @@ def api(listener_fd: int) -> Part:
 def ingest_worker(number: int, concurrency: int) -> Part:
     name = f"ingest-{number}"
     command = _memlane(
-        "worker", "--queues", "ingest", "--name", name, "--concurrency", str(concurrency), nice=_INGEST_NICE
+        "worker", "--queues", "ingest", "--name", name, "--concurrency", str(concurrency), nice=INGEST_NICE
     )
     return Part(name, command, stop=_WORKER_STOP)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,17 +14,13 @@ from sqlalchemy import text
 from core.adapters.builtin_embedder import builtin_embedder
 from core.adapters.qdrant import QdrantIndex
 from core.domain.errors import MemlaneError
-from core.domain.filter_parse import parse
 from core.domain.ids import new_id
 from core.domain.narrowing import Narrowing
-from core.domain.ranking_params import DEFAULT
-from core.ports.index import IndexLists, IndexQuery, IndexUnavailable, SparseVector
-from core.ports.models import Embedder, Matrix, ModelError, Reranker
+from core.ports.index import IndexUnavailable
+from core.ports.models import Embedder, ModelError, Reranker
 from core.services.project import project
 from core.services.project_settings import ProjectChange, change_project
-from core.services.recall import Ask, recall
 from core.services.search import SearchQuery, SearchResult, search
-from core.text.query import analyse
 from tests.doubles.pipeline import Pipeline, make_pipeline
 
 FOOD = [
@@ -279,65 +273,6 @@ def test_with_decay_what_is_found_is_remembered_and_comes_nearer(new_pipeline: C
     assert faded.hits[0].score < plain.hits[0].score
     assert faded.hits[0].score < again.hits[0].score <= 1
     assert sum(again.hits[0].breakdown.values()) == pytest.approx(again.hits[0].score)
-
-
-class _Told:
-    """An index that tells when it was asked for words alone, and an embedder that answers only after that."""
-
-    def __init__(self, index: Any, embedder: Any) -> None:
-        self._index, self._embedder = index, embedder
-        self.asked: list[set[str]] = []
-        self._words = threading.Event()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._embedder if name in ("dims", "calibration", "name") else self._index, name)
-
-    def query(self, collection: str, query: IndexQuery) -> IndexLists:
-        lists: IndexLists = self._index.query(collection, query)
-        self.asked.append(set(lists))
-        if query.dense is None:
-            self._words.set()
-        return lists
-
-    def embed_query(self, text: str) -> Any:
-        assert self._words.wait(10), "nothing was recalled before the query had its vector"
-        return self._embedder.embed_query(text)
-
-
-def test_a_vector_that_is_there_is_asked_with_in_one_request(food: Pipeline) -> None:
-    embedder = food.runtime.models.embedder
-    told: Any = _Told(food.runtime.index, embedder)
-    terms = analyse("green tea", datetime.now(UTC))
-    words, names = SparseVector(*terms.terms), SparseVector(*terms.names)
-    vector: Future[Matrix] = Future()
-    vector.set_result(embedder.embed_query("green tea"))
-    ask = Ask(food.project, parse({"user_id": "ann"}), bm25=words, bm25_ctx=words, entity=names)
-    recall(replace(food.runtime, index=told), ask, 3, DEFAULT, vector)
-    assert told.asked == [{"dense", "bm25", "bm25_ctx", "entity"}]
-
-
-def test_words_are_recalled_while_the_query_is_embedded(food: Pipeline) -> None:
-    told: Any = _Told(food.runtime.index, food.runtime.models.embedder)
-    runtime = replace(food.runtime, index=told, models=replace(food.runtime.models, embedder=told))
-    result = search(runtime, SearchQuery(food.project, "green tea", {"user_id": "ann"}, datetime.now(UTC)))
-    assert told.asked == [{"bm25", "bm25_ctx", "entity"}, {"dense"}]
-    assert [hit.score for hit in result.hits] == [hit.score for hit in _search(food, "green tea").hits]
-
-
-@pytest.mark.parametrize("query", ["green tea", "what do I bake?", "vegetables of my sister", "unheard-of"])
-def test_lists_asked_for_apart_hold_what_one_request_holds(food: Pipeline, query: str) -> None:
-    runtime, where, terms = food.runtime, parse({"user_id": "ann"}), analyse(query, datetime.now(UTC))
-    words, vector = SparseVector(*terms.terms), runtime.models.embedder.embed_query(query)
-    under_way: Future[Matrix] = Future()
-    ask = Ask(food.project, where, bm25=words, bm25_ctx=words)
-    found = recall(
-        runtime, ask, 3, DEFAULT, under_way, lambda words, enough: under_way.set_result(vector)
-    )  # the vector comes when words are done
-    at_once = IndexQuery(food.project, where, DEFAULT.recall_least, dense=vector, bm25=words, bm25_ctx=words)
-    lists = runtime.index.query(runtime.collections.current().active, at_once)
-    assert found.scores == {name: {hit.id: hit.score for hit in hits} for name, hits in lists.items()}
-    assert set(found.memories) == {hit.id for hits in lists.values() for hit in hits}
-    assert found.dropped == 0
 
 
 class _Down:

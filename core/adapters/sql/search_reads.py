@@ -10,17 +10,35 @@ from uuid import UUID
 
 import numpy as np
 import orjson
-from sqlalchemy import ARRAY, Column, ColumnElement, Connection, Text, Uuid, any_, cast, func, literal, null, select
+from sqlalchemy import (
+    ARRAY,
+    Column,
+    ColumnElement,
+    Connection,
+    Text,
+    Uuid,
+    and_,
+    any_,
+    case,
+    cast,
+    exists,
+    func,
+    literal,
+    null,
+    select,
+)
 
 from core.adapters.sql.filter_sql import compile_sql
 from core.adapters.sql.memory_store import memory_of
-from core.adapters.sql.tables import MemoryRow
+from core.adapters.sql.tables import CollectionRow, MemoryRow
+from core.domain.filter_scope import single_scope
 from core.domain.filters import Node
 from core.domain.memory import Memory, MemoryState
 from core.domain.recalled import Recalled
 from core.ports.models import Matrix
 
 _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
+_COLLECTIONS = CollectionRow.__table__  # type: ignore[attr-defined]
 _FLOAT_BYTES = 4
 
 
@@ -79,6 +97,39 @@ class SqlSearchReads:
         shared = {id_: id_ for id_ in ids}  # one object an id: comparing them is then free
         return [_recalled(row, shared) for row in self._connection.execute(statement).all()]
 
+    def whole_scope(
+        self, project_id: UUID, where: Node, most: int, model: str, dims: int
+    ) -> tuple[list[Recalled], Matrix] | None:
+        """What the filter selects now, in any order, and the vectors, float32 of shape (memories, dims).
+
+        None unless the filter pins one scope with `most` rows at most, `model` is what they are embedded with, and
+        something is found. A larger scope is not read.
+        """
+        scope = single_scope(where)
+        if scope is None:
+            return None
+        mine = and_(_MEMORIES.c.project_id == project_id, _MEMORIES.c.scope_key == scope.key)
+        counted = select(func.count()).select_from(select(_MEMORIES.c.id).where(mine).limit(most + 1).subquery())
+        embedded = exists().where(
+            _COLLECTIONS.c.role == "active",
+            _COLLECTIONS.c.embedding_model == model,
+            _COLLECTIONS.c.dims == dims,
+        )
+        vector = case((func.octet_length(_MEMORIES.c.embedding) == dims * _FLOAT_BYTES, _MEMORIES.c.embedding))
+        statement = select(*_LIGHT, vector.label("vector")).where(
+            _MEMORIES.c.project_id == project_id,
+            compile_sql(where),
+            _MEMORIES.c.state != "deleted",
+            embedded,
+            counted.scalar_subquery() <= most,
+        )
+        rows = self._connection.execute(statement).all()
+        if not rows or any(row[-1] is None for row in rows):
+            return None
+        vectors = np.frombuffer(b"".join(row[-1] for row in rows), dtype="<f4").reshape(len(rows), dims)
+        memories = [_recalled(row[:-1], {}) for row in rows]
+        return memories, vectors
+
     def vectors(self, project_id: UUID, ids: Sequence[UUID], dims: int) -> dict[UUID, Matrix]:
         """The stored vectors of those of `ids` that have so many dimensions, float32 of shape (dims,)."""
         statement = select(_MEMORIES.c.id, _MEMORIES.c.embedding).where(
@@ -100,7 +151,7 @@ def _recalled(row: Sequence[Any], ids: Mapping[UUID, UUID]) -> Recalled:
         actor_id, event_date, state, replaced_by, valid_to, expiration_date,
     ) = _RANKED(row)  # fmt: skip
     return Recalled(
-        ids[id_],
+        ids.get(id_, id_),
         text,
         scope_key,
         lane_key,

@@ -48,6 +48,16 @@ class SearchReads(Protocol):
         """Those of `ids` that belong to the project and satisfy the filter now, in any order."""
         ...
 
+    def whole_scope(
+        self, project_id: UUID, where: Node, most: int, model: str, dims: int
+    ) -> tuple[list[Recalled], Matrix] | None:
+        """What the filter selects now, in any order, and the vectors, float32 of shape (memories, dims).
+
+        None unless the filter pins one scope with `most` rows at most, `model` is what they are embedded with, and
+        something is found. A larger scope is not read.
+        """
+        ...
+
     def vectors(self, project_id: UUID, ids: Sequence[UUID], dims: int) -> dict[UUID, Matrix]:
         """The stored vectors of those of `ids` that have so many dimensions, float32 of shape (dims,)."""
         ...
