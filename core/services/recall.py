@@ -70,11 +70,11 @@ def recall(
     vector: Future[Matrix] | None = None,
     meanwhile: Meanwhile = lambda found, enough: None,
 ) -> Found:
-    """At least `wanted` confirmed candidates, where there are so many; with their nearness to `vector`, where given.
+    """At least `wanted` confirmed candidates, where there are so many; with the dense list of `vector`, where given.
 
-    A small scope is read whole, with the vectors that PostgreSQL holds: each of its memories is a candidate. From a
-    larger one the index recalls; a vector that is there at once is asked with in the same request as words and
-    names, which otherwise go ahead. What is left of the time until the vector is there is `meanwhile`'s.
+    The dense list of a small scope is made here, from the vectors that PostgreSQL holds. For a larger one the index
+    is asked: a vector that is there at once is asked with in the same request as words and names, which otherwise
+    go ahead. What is left of the time until the vector is there is `meanwhile`'s.
     Hits that the truth does not confirm are stale points: they are left out, and queued for repair. When they leave
     too few, the index is asked once more for longer lists.
     Raises IndexUnavailable, DatabaseUnavailable, and what the vector raises.
@@ -85,7 +85,7 @@ def recall(
     if vector is not None and whole is not None:
         words = _beside(runtime, ask, whole, limit)
         meanwhile(words, vector.done)
-        return replace(words, scores={"dense": whole.cosines(vector.result()), **words.scores})
+        return _nearest_too(words, whole.nearest(vector.result(), limit), limit)
     if vector is None:
         found = _once(runtime, ask, limit)
     elif wait([vector], _AT_ONCE_SECONDS).done:
@@ -106,7 +106,19 @@ def recall(
 def _beside(runtime: Runtime, ask: Ask, whole: WholeScope, limit: int) -> Found:
     """The lists of words and names over a scope that was read; what came into it since then is looked up."""
     found = _checked(runtime, ask, _query(runtime, ask, limit), limit, whole.memories.keys())
-    return replace(found, memories={**whole.memories, **found.memories}, seen=found.seen | whole.memories.keys())
+    return replace(found, memories={**whole.memories, **found.memories})
+
+
+def _nearest_too(words: Found, nearest: Mapping[UUID, float], limit: int) -> Found:
+    """The dense list beside those of words and names: of all memories that were read, those on a list stay."""
+    listed = words.seen | nearest.keys()
+    return Found(
+        scores={"dense": nearest, **words.scores},
+        memories={id_: memory for id_, memory in words.memories.items() if id_ in listed},
+        seen=listed,
+        cosine_floor=min(nearest.values()) if len(nearest) >= limit else None,
+        dropped=words.dropped,
+    )
 
 
 def _once(runtime: Runtime, ask: Ask, limit: int) -> Found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from uuid import UUID
 
 import numpy as np
@@ -22,12 +23,15 @@ class WholeScope:
     memories: Mapping[UUID, Recalled]
     directions: npt.NDArray[np.float64]
 
-    def cosines(self, vector: Matrix) -> dict[UUID, float]:
-        """Each memory's cosine to `vector`, shape (dims,), as exact as float32 holds it: so it depends neither on
-        the order of the memories nor on how many there are."""
+    def nearest(self, vector: Matrix, limit: int) -> dict[UUID, float]:
+        """The cosines to `vector`, shape (dims,), of the `limit` nearest memories, nearest first.
+
+        They are as exact as float32 holds them: so none depends on the order of the memories, or on their number.
+        """
         asked = _of_length_1(vector.astype(np.float64))
-        cosines = (self.directions @ asked).astype(np.float32)
-        return dict(zip(self.memories, cosines.tolist(), strict=True))
+        cosines = (self.directions @ asked).astype(np.float32).tolist()
+        best = sorted(zip(cosines, self.memories, strict=True), key=itemgetter(0), reverse=True)[:limit]
+        return {id_: cosine for cosine, id_ in best}
 
 
 def read_whole(runtime: Runtime, project_id: UUID, where: Node, most: int) -> WholeScope | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import zlib
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
@@ -41,12 +42,22 @@ FOOD = [
 ]
 ANN = scoped(parse({"user_id": "ann"}), strict=True)
 FROM_INDEX = replace(DEFAULT, whole_factor=0)
+SHORT = {"recall_factor": 0, "recall_least": 3}  # lists that are cut off, among seven memories
+
+
+class _Grained(FastEmbedder):
+    """No two texts are equally near a third, so that it is clear where a list is cut off."""
+
+    def _vector(self, text: str) -> Matrix:
+        grain = np.random.default_rng(zlib.crc32(text.encode())).normal(0, 0.02, self.dims)
+        vector: Matrix = (super()._vector(text) + grain).astype(np.float32)
+        return vector
 
 
 @pytest.fixture(scope="module")
 def food(own_place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
     url, index, prefix = own_place
-    pipeline = make_pipeline(url, index, prefix)
+    pipeline = make_pipeline(url, index, prefix, _Grained())
     for number, content in enumerate(FOOD):
         parity = {"parity": "even" if number % 2 == 0 else "odd"}
         pipeline.add(content, infer=False, metadata=parity, timestamp=1_700_000_000 + number * 86_400)
@@ -75,11 +86,15 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize("lists", [{}, SHORT], ids=["all listed", "lists cut off"])
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(options))
 @pytest.mark.parametrize("query", QUERIES)
-def test_a_scope_read_whole_answers_as_the_index_does(food: Pipeline, query: str, options: dict[str, Any]) -> None:
+def test_a_scope_read_whole_answers_as_the_index_does(
+    food: Pipeline, query: str, options: dict[str, Any], lists: dict[str, int]
+) -> None:
     asked = _asked(food, query, **options)
-    whole, recalled = search(food.runtime, asked), search(food.runtime, asked, FROM_INDEX)
+    whole = search(food.runtime, asked, replace(DEFAULT, **lists, whole_factor=3))
+    recalled = search(food.runtime, asked, replace(FROM_INDEX, **lists))
     assert _scores(whole) == pytest.approx(_scores(recalled), abs=1e-5)
     assert (whole.notice, whole.dropped) == (recalled.notice, recalled.dropped)
 
@@ -226,15 +241,16 @@ def test_only_one_small_scope_is_read_whole(food: Pipeline) -> None:
     assert read(odd, len(FOOD) - 1) is None, "it is the scope that has to be small, as it is the scope that is read"
 
 
-@given(st.integers(1, 60), st.integers(2, 32), st.integers(0, 2**32 - 1))
-def test_a_cosine_depends_on_its_own_memory_alone(count: int, dims: int, seed: int) -> None:
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(2, 32), st.integers(0, 2**32 - 1))
+def test_a_cosine_depends_on_its_own_memory_alone(count: int, limit: int, dims: int, seed: int) -> None:
     chance = np.random.default_rng(seed)
     vectors = chance.normal(size=(count, dims))
     directions = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     ids, asked = [new_id() for _ in range(count)], chance.normal(size=dims).astype(np.float32)
     memories: dict[Any, Any] = dict.fromkeys(ids)
-    together = WholeScope(memories, directions).cosines(asked)
-    for number in range(0, count, 7):
-        alone = WholeScope({ids[number]: memories[ids[number]]}, directions[number : number + 1]).cosines(asked)
-        assert alone[ids[number]] == together[ids[number]]
-        assert abs(alone[ids[number]]) <= 1
+    together = WholeScope(memories, directions).nearest(asked, limit)
+    alone: dict[Any, float] = {}
+    for number, id_ in enumerate(ids):
+        alone |= WholeScope({id_: memories[id_]}, directions[number : number + 1]).nearest(asked, 1)
+    assert together == {id_: alone[id_] for id_ in sorted(ids, key=lambda id_: -alone[id_])[:limit]}
+    assert list(together.values()) == sorted(together.values(), reverse=True)
