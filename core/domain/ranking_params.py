@@ -95,7 +95,8 @@ class RankingParams:
     recall_factor: int = 6
     recall_least: int = 120
     recall_most: int = 1500
-    whole_factor: int = 2  # a scope of so many lists' lengths is read whole instead of asked for its dense list
+    whole_factor: int = 2  # a scope of so many lists' lengths is read whole instead of asked for its dense list,
+    whole_most: int = 600  # but of no more rows than these
 
     pool_factor: int = 3  # hits that repeats and decay may reorder, in top_k
     pool_least: int = 50

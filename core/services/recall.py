@@ -1,4 +1,4 @@
-"""Recall: candidates from the index, each checked against the truth. Words go ahead while the query is embedded."""
+"""Recall: the candidates of a search, each as the truth has it. Words go ahead while the query is embedded."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from core.services.runtime import Runtime
 from core.services.side_notes import side_note
 from core.services.whole_scope import WholeScope, read_whole
 
+_NONE_KNOWN: Mapping[UUID, Recalled] = {}
 _AT_ONCE_SECONDS = 0.002  # a vector that the embedder remembers is there by then
 
 
@@ -49,7 +50,7 @@ class Found:
     dropped: int = 0
 
     def joined(self, dense: Found) -> Found:
-        """Both together, where `dense` was checked for what is not seen here, and alone has a floor."""
+        """Both together, where `dense` alone has a floor, and counts as dropped only what is not seen here."""
         return Found(
             {**dense.scores, **self.scores},
             {**self.memories, **dense.memories},
@@ -81,43 +82,44 @@ def recall(
     """
     limit = min(params.recall_most, max(params.recall_least, params.recall_factor * wanted))
     ask = replace(ask, ids=_resolved(runtime, ask))
-    whole = None if vector is None else read_whole(runtime, ask.project_id, ask.where, params.whole_factor * limit)
-    if vector is not None and whole is not None:
-        words = _beside(runtime, ask, whole, limit)
-        meanwhile(words, vector.done)
-        return _nearest_too(words, whole.nearest(vector.result(), limit), limit)
-    if vector is None:
-        found = _once(runtime, ask, limit)
-    elif wait([vector], _AT_ONCE_SECONDS).done:
-        ask = replace(ask, dense=vector.result())
-        found = _once(runtime, ask, limit)
-    else:
-        words = _once(runtime, ask, limit)
-        meanwhile(words, vector.done)
-        ask = replace(ask, dense=vector.result())
-        meant = Ask(ask.project_id, ask.where, dense=ask.dense, ids=ask.ids)
-        found = words.joined(_checked(runtime, meant, _query(runtime, meant, limit), limit, words.seen))
+    found = _once(runtime, ask, limit) if vector is None else _beside(runtime, ask, limit, params, vector, meanwhile)
     if found.dropped and len(found.memories) < wanted and limit < params.recall_most:
         longer = min(params.recall_most, limit + found.dropped + params.recall_least)
+        if vector is not None:
+            ask = replace(ask, dense=vector.result())
         found = _once(runtime, ask, longer)
     return found
 
 
-def _beside(runtime: Runtime, ask: Ask, whole: WholeScope, limit: int) -> Found:
-    """The lists of words and names over a scope that was read; what came into it since then is looked up."""
-    found = _checked(runtime, ask, _query(runtime, ask, limit), limit, whole.memories.keys())
-    return replace(found, memories={**whole.memories, **found.memories})
+def _beside(
+    runtime: Runtime,
+    ask: Ask,
+    limit: int,
+    params: RankingParams,
+    vector: Future[Matrix],
+    meanwhile: Meanwhile,
+) -> Found:
+    """All lists, with as much as can be done before the vector is there."""
+    most = min(params.whole_most, params.whole_factor * limit)
+    whole = read_whole(runtime, ask.project_id, ask.where, most)
+    if whole is None and wait([vector], _AT_ONCE_SECONDS).done:
+        return _once(runtime, replace(ask, dense=vector.result()), limit)
+    known = whole.memories if whole else {}
+    words = _checked(runtime, ask, _query(runtime, ask, limit), limit, known)
+    meanwhile(words, vector.done)
+    asked = vector.result()
+    if whole is not None and words.memories.keys() <= known.keys():
+        return words.joined(_listed(whole, whole.nearest(asked, limit), limit))
+    meant = Ask(ask.project_id, ask.where, dense=asked, ids=ask.ids)
+    return words.joined(_checked(runtime, meant, _query(runtime, meant, limit), limit, known, words.seen))
 
 
-def _nearest_too(words: Found, nearest: Mapping[UUID, float], limit: int) -> Found:
-    """The dense list beside those of words and names: of all memories that were read, those on a list stay."""
-    listed = words.seen | nearest.keys()
+def _listed(whole: WholeScope, nearest: Mapping[UUID, float], limit: int) -> Found:
     return Found(
-        scores={"dense": nearest, **words.scores},
-        memories={id_: memory for id_, memory in words.memories.items() if id_ in listed},
-        seen=listed,
+        scores={"dense": nearest},
+        memories={id_: whole.memories[id_] for id_ in nearest},
+        seen=frozenset(nearest),
         cosine_floor=min(nearest.values()) if len(nearest) >= limit else None,
-        dropped=words.dropped,
     )
 
 
@@ -126,19 +128,24 @@ def _once(runtime: Runtime, ask: Ask, limit: int) -> Found:
 
 
 def _checked(
-    runtime: Runtime, ask: Ask, lists: IndexLists, limit: int, already: AbstractSet[UUID] = frozenset()
+    runtime: Runtime,
+    ask: Ask,
+    lists: IndexLists,
+    limit: int,
+    known: Mapping[UUID, Recalled] = _NONE_KNOWN,
+    already: AbstractSet[UUID] = frozenset(),
 ) -> Found:
-    """What the lists hold; the truth is asked about all but the `already` seen."""
+    """What the lists hold; the truth is asked about all but the `known`, and but what was asked about `already`."""
     seen = dict.fromkeys(hit.id for hits in lists.values() for hit in hits)
-    ids = [id_ for id_ in seen if id_ not in already]
+    ids = [id_ for id_ in seen if id_ not in known and id_ not in already]
     dense = lists.get("dense", [])
-    memories = _confirmed(runtime, ask, ids) if ids else {}
+    confirmed = _confirmed(runtime, ask, ids) if ids else {}
     return Found(
         scores={name: {hit.id: hit.score for hit in hits} for name, hits in lists.items()},
-        memories=memories,
+        memories={id_: known[id_] for id_ in seen if id_ in known} | confirmed,
         seen=frozenset(seen),
         cosine_floor=min(hit.score for hit in dense) if len(dense) >= limit else None,
-        dropped=len(ids) - len(memories),
+        dropped=len(ids) - len(confirmed),
     )
 
 

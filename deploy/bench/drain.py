@@ -7,7 +7,6 @@ from the first event started to the last one ended. The quiet latency is that of
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,7 @@ from deploy.bench.cpu import CpuUse
 from deploy.bench.report import Cell, Figures, Report
 from deploy.bench.stats import latencies
 from deploy.bench.target import Target
-from deploy.local.parts import INGEST_NICE
+from deploy.local.parts import ingest_worker
 from deploy.local.stack_state import read_state
 
 _CONCURRENCY = 4
@@ -128,16 +127,12 @@ def worker_processes(target: Target, count: int) -> Iterator[list[int]]:
     """`count` ingest workers on the stack's parts, stopped at the end; gives their process ids."""
     if not target.own:
         raise BenchError("drain starts its own stack: it needs models that cost nothing; leave --url out")
-    # niced, as the launcher starts its workers
-    command = ["nice", "-n", str(INGEST_NICE), sys.executable, "-m", "deploy.cli.main", "worker"]
-    command += ["--queues", "ingest", "--concurrency", str(_CONCURRENCY)]
+    parts = [ingest_worker(number, _CONCURRENCY) for number in range(1, count + 1)]
     workers = [
         subprocess.Popen(
-            [*command, "--name", f"bench-{number}"],
-            env=target.environment,
-            stdout=subprocess.DEVNULL,
-        )
-        for number in range(count)
+            part.command, env=target.environment, stdout=subprocess.DEVNULL, start_new_session=True
+        )  # a session of its own, as the launcher starts it: its niceness goes by that
+        for part in parts
     ]
     try:
         yield [worker.pid for worker in workers]

@@ -60,6 +60,7 @@ def lower_priority(nice: int, autogroup: Path = Path("/proc/self/autogroup")) ->
             return  # no autogroups here
         else:
             return
+    sys.stderr.write(f"{autogroup} takes no niceness: this process may keep others from their processor time\n")
 
 
 def main(arguments: list[str]) -> None:

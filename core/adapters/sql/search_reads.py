@@ -19,7 +19,6 @@ from sqlalchemy import (
     Uuid,
     and_,
     any_,
-    case,
     cast,
     exists,
     func,
@@ -79,6 +78,7 @@ _RANKED = itemgetter(
         ),
     )
 )  # fmt: skip
+_NONE_KNOWN: Mapping[UUID, UUID] = {}
 _SUPERSEDED = MemoryState.SUPERSEDED.value
 
 
@@ -99,36 +99,34 @@ class SqlSearchReads:
 
     def whole_scope(
         self, project_id: UUID, where: Node, most: int, model: str, dims: int
-    ) -> tuple[list[Recalled], Matrix] | None:
-        """What the filter selects now, in any order, and the vectors, float32 of shape (memories, dims).
+    ) -> tuple[list[Recalled], Matrix]:
+        """What the filter selects now of the one scope that it pins, in any order, and the vectors, float32 of shape
+        (memories, dims). What has no vector of so many dimensions is in no index, and left out.
 
-        None unless the filter pins one scope with `most` rows at most, `model` is what they are embedded with, and
-        something is found. A larger scope is not read.
+        Nothing when the scope has more than `most` rows (deleted ones count until they are purged), or when the
+        active collection is not of `model`; such a scope is not read. Raises ValueError for a filter that pins none.
         """
         scope = single_scope(where)
         if scope is None:
-            return None
+            raise ValueError("the filter pins no scope")
         mine = and_(_MEMORIES.c.project_id == project_id, _MEMORIES.c.scope_key == scope.key)
         counted = select(func.count()).select_from(select(_MEMORIES.c.id).where(mine).limit(most + 1).subquery())
-        embedded = exists().where(
+        in_force = exists().where(
             _COLLECTIONS.c.role == "active",
             _COLLECTIONS.c.embedding_model == model,
             _COLLECTIONS.c.dims == dims,
         )
-        vector = case((func.octet_length(_MEMORIES.c.embedding) == dims * _FLOAT_BYTES, _MEMORIES.c.embedding))
-        statement = select(*_LIGHT, vector.label("vector")).where(
+        statement = select(*_LIGHT, _MEMORIES.c.embedding.label("vector")).where(
             _MEMORIES.c.project_id == project_id,
             compile_sql(where),
             _MEMORIES.c.state != "deleted",
-            embedded,
+            func.octet_length(_MEMORIES.c.embedding) == dims * _FLOAT_BYTES,
+            in_force,
             counted.scalar_subquery() <= most,
         )
         rows = self._connection.execute(statement).all()
-        if not rows or any(row[-1] is None for row in rows):
-            return None
-        vectors = np.frombuffer(b"".join(row[-1] for row in rows), dtype="<f4").reshape(len(rows), dims)
-        memories = [_recalled(row[:-1], {}) for row in rows]
-        return memories, vectors
+        vectors = np.frombuffer(b"".join(row.vector for row in rows), dtype="<f4").reshape(len(rows), dims)
+        return [_recalled(row[:-1]) for row in rows], vectors
 
     def vectors(self, project_id: UUID, ids: Sequence[UUID], dims: int) -> dict[UUID, Matrix]:
         """The stored vectors of those of `ids` that have so many dimensions, float32 of shape (dims,)."""
@@ -145,7 +143,7 @@ def _array(ids: Sequence[UUID]) -> ColumnElement[Any]:
     return cast(literal(f"{{{','.join(map(str, ids))}}}", Text), ARRAY(Uuid))
 
 
-def _recalled(row: Sequence[Any], ids: Mapping[UUID, UUID]) -> Recalled:
+def _recalled(row: Sequence[Any], ids: Mapping[UUID, UUID] = _NONE_KNOWN) -> Recalled:
     (
         id_, text, scope_key, lane_key, position, said_at, created_at, run_id,
         actor_id, event_date, state, replaced_by, valid_to, expiration_date,

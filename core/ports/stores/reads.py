@@ -50,11 +50,12 @@ class SearchReads(Protocol):
 
     def whole_scope(
         self, project_id: UUID, where: Node, most: int, model: str, dims: int
-    ) -> tuple[list[Recalled], Matrix] | None:
-        """What the filter selects now, in any order, and the vectors, float32 of shape (memories, dims).
+    ) -> tuple[list[Recalled], Matrix]:
+        """What the filter selects now of the one scope that it pins, in any order, and the vectors, float32 of shape
+        (memories, dims). What has no vector of so many dimensions is in no index, and left out.
 
-        None unless the filter pins one scope with `most` rows at most, `model` is what they are embedded with, and
-        something is found. A larger scope is not read.
+        Nothing when the scope has more than `most` rows (deleted ones count until they are purged), or when the
+        active collection is not of `model`; such a scope is not read. Raises ValueError for a filter that pins none.
         """
         ...
 
