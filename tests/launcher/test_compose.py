@@ -76,6 +76,11 @@ def test_each_service_restarts_stops_gracefully_and_tells_its_health(services: d
         assert int(service["stop_grace_period"].removesuffix("s")) > 20, "a worker needs 20 s to hand back"
 
 
+def test_ingestion_yields_to_searches_and_adds(services: dict[str, Any]) -> None:
+    shares = {name: service.get("cpu_shares", 1024) for name, service in services.items()}
+    assert [name for name, share in shares.items() if share < 1024] == ["worker"]
+
+
 def test_our_processes_run_without_privileges(services: dict[str, Any]) -> None:
     assert re.search(r"^USER memlane$", DOCKERFILE, re.MULTILINE)
     for name in OURS:
