@@ -100,12 +100,7 @@ class SqlSearchReads:
     def whole_scope(
         self, project_id: UUID, where: Node, most: int, model: str, dims: int
     ) -> tuple[list[Recalled], Matrix]:
-        """What the filter selects now of the one scope that it pins, in any order, and the vectors, float32 of shape
-        (memories, dims). What has no vector of so many dimensions is in no index, and left out.
-
-        Nothing when the scope has more than `most` rows (deleted ones count until they are purged), or when the
-        active collection is not of `model`; such a scope is not read. Raises ValueError for a filter that pins none.
-        """
+        """As the port says, in one statement, so that the count, the model and the rows are of one moment."""
         scope = single_scope(where)
         if scope is None:
             raise ValueError("the filter pins no scope")
