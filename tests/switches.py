@@ -54,10 +54,12 @@ def _without(module: ModuleType, query: str, words: str, instead: str = "") -> N
 
 
 def _fence() -> None:
-    from core.adapters.sql import event_store, lane_store
+    from core.adapters.sql import event_store, ingestion_store, lane_store
 
     _without(lane_store, "_FENCE", "AND fence = :fence ")
     _without(event_store, "_BEGIN", "AND fence = :fence FOR SHARE", "FOR SHARE")
+    whoever = "(SELECT fence FROM leases WHERE project_id = :project AND lane_key = :lane AND :fence > 0)"
+    _without(ingestion_store, "_ENTER", ":fence", whoever)
 
 
 def _takeover() -> None:
@@ -98,10 +100,10 @@ def _erase_cut() -> None:
 
 
 def _projections_row() -> None:
-    from core.adapters.sql import projection_store
+    from core.adapters.sql import ingestion_store, projection_store
 
     _without(projection_store, "_REQUEST", "AS wanted(id) ORDER BY", "AS wanted(id) WHERE false ORDER BY")
-    _without(projection_store, "_REQUEST_AROUND", ") wanted ORDER BY", ") wanted WHERE false ORDER BY")
+    _without(ingestion_store, "_FINISH", ") wanted ORDER BY", ") wanted WHERE false ORDER BY")
 
 
 def _sweeper() -> None:
@@ -117,9 +119,11 @@ def _gate() -> None:
 
 
 def _scope_lock() -> None:
+    from core.adapters.sql import ingestion_store
     from core.adapters.sql.memory_store import SqlMemoryStore
 
     SqlMemoryStore.lock_scopes = lambda *_: None  # type: ignore[method-assign]
+    _without(ingestion_store, "_ENTER", "CAST(:scopes AS text[])", "(CAST(:scopes AS text[]))[1:0]")
 
 
 def _restore() -> None:

@@ -48,6 +48,7 @@ class EventWork:
     tries: int
     crashes: int
     created_at: datetime
+    settings: dict[str, Any]  # the project's, when the event was claimed
     age: float  # seconds, when it was claimed, since it was accepted or last queued again: by the database's clock
 
 

@@ -16,6 +16,7 @@ from core.ports.stores.changes import HistoryReads, MemoryChanges
 from core.ports.stores.collections import RebuildStore
 from core.ports.stores.erasures import ErasureStore
 from core.ports.stores.events import EventOverview, EventReads, EventStore
+from core.ports.stores.ingestion import IngestionStore
 from core.ports.stores.lanes import DueEvent, LaneRef, LaneStore
 from core.ports.stores.memories import MemoryStore
 from core.ports.stores.operations import OpsStore
@@ -72,6 +73,9 @@ class Transaction(Protocol):
     def memories(self) -> MemoryStore: ...
 
     @property
+    def ingestion(self) -> IngestionStore: ...
+
+    @property
     def memory_reads(self) -> MemoryReads: ...
 
     @property
@@ -126,6 +130,11 @@ class Database(Protocol):
 
     def transaction(self, project_id: UUID) -> AbstractContextManager[Transaction]:
         """Confined to one project; commits on leaving."""
+        ...
+
+    def statements(self, project_id: UUID) -> AbstractContextManager[Transaction]:
+        """Confined to one project; every statement is a transaction of its own, which costs the fewest round trips.
+        For reads that need not be of one moment, and for a single guarded write."""
         ...
 
     def operations(self) -> AbstractContextManager[Transaction]:

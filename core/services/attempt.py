@@ -77,7 +77,7 @@ class Executor:
     def _attempt(self, lane: LaneRef, event_id: UUID) -> Verdict:
         started = time.monotonic()
         runtime = self.worker.runtime
-        with runtime.database.transaction(lane.project_id) as tx:
+        with runtime.database.statements(lane.project_id) as tx:
             work = tx.events.begin(lane, event_id)
         if work is None:
             return Superseded()

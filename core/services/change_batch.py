@@ -45,7 +45,7 @@ def update_batch(runtime: Runtime, project_id: UUID, items: Sequence[Item]) -> i
     def work() -> list[UUID]:
         waiting: list[UUID] = []
         with runtime.database.transaction(project_id) as tx:
-            require_embedder(runtime, tx)
+            require_embedder(runtime, tx.rebuild.held())
             tx.memories.lock_scopes(project_id, [memory.scope.key for memory in before.values()])
             for number, item in enumerate(items):
                 with _naming(number):

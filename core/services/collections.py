@@ -111,21 +111,21 @@ def check_embedder(active: IndexCollection, embedder: Embedder) -> None:
         )
 
 
-def written_by(runtime: Runtime, tx: Transaction) -> Collections:
+def written_by(runtime: Runtime, tx: Transaction, held: ByRole | None = None) -> Collections:
     """The collections that a transaction which writes points has to write, held until it ends.
 
-    Call it before any row is locked, so that a switch never stands between two transactions.
+    Call it before any row is locked, so that a switch never stands between two transactions; `held`: what
+    `IngestionStore.enter` gave.
     """
-    rows = tx.rebuild.held()
+    rows = tx.rebuild.held() if held is None else held
     if "active" not in rows:
         runtime.collections.current()
         rows = tx.rebuild.held()
     return Collections.of(rows)
 
 
-def require_embedder(runtime: Runtime, tx: Transaction) -> None:
-    """For a transaction that stores vectors of this process's embedder: they are of the model that is in force
-    until it ends. Raises EmbedderConflict."""
-    rows = tx.rebuild.held()
-    if "active" in rows:
-        check_embedder(rows["active"], runtime.models.embedder)
+def require_embedder(runtime: Runtime, held: ByRole) -> None:
+    """For a transaction that stores vectors of this process's embedder, with what it holds (`HeldCollections.held`,
+    `IngestionStore.enter`): they are of the model that is in force until it ends. Raises EmbedderConflict."""
+    if "active" in held:
+        check_embedder(held["active"], runtime.models.embedder)

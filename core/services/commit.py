@@ -14,6 +14,7 @@ from core.domain.outcomes import Outcome, reason_for_nothing
 from core.domain.work import Done, EventWork, Superseded
 from core.ports.database import LaneRef, Transaction
 from core.ports.stores.events import EventResult
+from core.ports.stores.ingestion import Known, Stored
 from core.services.collections import require_embedder
 from core.services.context import Context
 from core.services.deduplicate import Draft, twin_of
@@ -41,21 +42,22 @@ def commit(runtime: Runtime, lane: LaneRef, prepared: Prepared) -> Done | Supers
     work = prepared.work
     keys = sorted({draft.scope.key for draft in prepared.drafts})
     with runtime.database.transaction(work.project_id) as tx:
-        if not tx.lanes.holds(lane):
+        held = tx.ingestion.enter(lane, keys)
+        if held is None:
             return Superseded()
-        require_embedder(runtime, tx)
-        stored, outcomes = _store(runtime, tx, prepared, keys) if keys else ([], [])
+        require_embedder(runtime, held)
+        stored, outcomes = _new(runtime, tx, prepared, keys) if keys else ([], [])
         outcomes = [*prepared.outcomes, *outcomes]
-        tx.memories.remember_messages(_messages(prepared), runtime.limits.context_messages)
+        tx.ingestion.store(_stored(prepared, stored, runtime.limits.context_messages))
         changed = stored + _supersede(tx, prepared, stored, outcomes)
-        waiting = tx.projections.request_around(work.project_id, changed, CONTEXT_REACH)
         done: EventResult = {
             "results": [_result(memory) for memory in stored],
             "outcomes": [outcome.as_dict() for outcome in outcomes],
             "reason": None if stored else reason_for_nothing(outcomes),
             "usage": prepared.usage,
         }
-        if not tx.events.commit(lane, work.id, done):
+        waiting = tx.ingestion.finish(lane, work.id, done, changed, CONTEXT_REACH)
+        if waiting is None:
             raise LostClaim
         runtime.crash.reach("commit")
     runtime.crash.reach("committed")
@@ -66,36 +68,44 @@ class LostClaim(Exception):
     """The event was ended by somebody else while its lease was held (erased): everything is rolled back."""
 
 
-def _store(
+def _new(
     runtime: Runtime, tx: Transaction, prepared: Prepared, keys: list[str]
 ) -> tuple[list[Memory], list[Outcome]]:
+    """The rows to store, and what became of every draft."""
     project_id = prepared.work.project_id
-    tx.memories.lock_scopes(project_id, keys)
     today = runtime.clock.now().date()
-    active = tx.memories.active_by_hash(project_id, keys, [draft.hash for draft in prepared.drafts])
-    inferred = any(not draft.verbatim for draft in prepared.drafts)
-    fresh = tx.memories.stored_since(project_id, keys, prepared.context.watermark) if inferred else []
+    hashes = [draft.hash for draft in prepared.drafts]
+    if all(draft.verbatim for draft in prepared.drafts):
+        known = Known(tx.memories.active_by_hash(project_id, keys, hashes), [])
+    else:
+        known = tx.ingestion.known(project_id, keys, hashes, prepared.context.around.watermark)
     rows: list[Memory] = []
     outcomes: list[Outcome] = []
     for number, draft in enumerate(prepared.drafts):
-        known = active.get((draft.scope.key, draft.hash))
-        if known is not None and known.expiration_date is not None and known.expiration_date < today:
-            tx.memories.expire([known.id])
-            tx.projections.request(project_id, [known.id])
-            known = None
-        twin = known or twin_of(draft, fresh)
+        same = known.texts.get((draft.scope.key, draft.hash))
+        if same is not None and same.expiration_date is not None and same.expiration_date < today:
+            tx.memories.expire([same.id])
+            tx.projections.request(project_id, [same.id])
+            same = None
+        twin = same or twin_of(draft, known.fresh)
         if twin is not None:
             outcomes.append(Outcome("duplicate_of", draft.text, twin.id))
             continue
         rows.append(_row(prepared, draft, number))
         outcomes.append(Outcome("added", draft.text, rows[-1].id))
-    tx.memories.add(sorted(rows, key=lambda row: row.hash))  # one order for all writers: no deadlocks
-    tx.memories.record([addition(row, prepared.turns) for row in rows])
-    tx.memories.link(rows)
-    relations = {(draft.scope.key, draft.hash): draft.candidate.relations for draft in prepared.drafts}
-    for row in rows:
-        tx.memories.relate(project_id, row.id, relations[row.scope.key, row.hash])
     return rows, outcomes
+
+
+def _stored(prepared: Prepared, rows: Sequence[Memory], keep: int) -> Stored:
+    """Rows, with what they leave in other tables; and the messages that later adds of the lane may see."""
+    relations = {(draft.scope.key, draft.hash): draft.candidate.relations for draft in prepared.drafts}
+    return Stored(
+        memories=rows,
+        history=[addition(row, prepared.turns) for row in rows],
+        relations={row.id: relations[row.scope.key, row.hash] for row in rows},
+        messages=_messages(prepared),
+        keep=keep,
+    )
 
 
 def _row(prepared: Prepared, draft: Draft, number: int) -> Memory:

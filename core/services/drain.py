@@ -118,11 +118,12 @@ def _finish(runtime: Runtime, lane: LaneRef, done: Sequence[Done]) -> bool:
     """One upsert and one transition for the events of a turn."""
     memory_ids = list(dict.fromkeys(id_ for item in done for id_ in item.memory_ids))
     with runtime.database.transaction(lane.project_id) as tx:
-        if not tx.lanes.holds(lane):
+        held = tx.ingestion.enter(lane, [])
+        if held is None:
             return False
         runtime.crash.reach("project")
         if memory_ids:
-            project_in(runtime, tx, lane.project_id, memory_ids)
+            project_in(runtime, tx, lane.project_id, memory_ids, held)
         runtime.crash.reach("projected")
         tx.events.project([item.event_id for item in done])
     return True

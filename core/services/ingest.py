@@ -16,8 +16,8 @@ from core.ports.database import LaneRef
 from core.ports.extraction import ExtractionRequest
 from core.ports.models import ModelError, Usage
 from core.services.commit import Prepared, commit
-from core.services.context import Context, gather, nearest_memories
-from core.services.deduplicate import Draft, drafts_of, twin_of, without_twins
+from core.services.context import Context, gather
+from core.services.deduplicate import NEAR_COSINE, Draft, drafts_of, twin_of, without_twins
 from core.services.embed import embed_all
 from core.services.points import embedding_text_of
 from core.services.runtime import Runtime
@@ -65,8 +65,8 @@ def ingest(runtime: Runtime, lane: LaneRef, work: EventWork) -> Done | Supersede
         runtime.crash.reach("extract")
     drafts, repeats = drafts_of(candidates, work.scope, verbatim=verbatim)
     known: list[Outcome] = []
-    if verbatim or context.watermark:
-        drafts, known = _without_known(runtime, work, drafts)
+    if verbatim or context.around.watermark:
+        drafts, known = _without_known(runtime, work, drafts, context)
     drafts, failed = attempt.timed("embed", lambda: _embed(attempt, drafts))
     runtime.crash.reach("embed")
     if not verbatim:
@@ -112,14 +112,18 @@ def _extract(attempt: Attempt, turns: list[Turn], context: Context) -> tuple[lis
     return extraction.candidates, extraction.dropped
 
 
-def _without_known(runtime: Runtime, work: EventWork, drafts: list[Draft]) -> tuple[list[Draft], list[Outcome]]:
+def _without_known(
+    runtime: Runtime, work: EventWork, drafts: list[Draft], context: Context
+) -> tuple[list[Draft], list[Outcome]]:
     """Leave out, before anything is embedded, what is stored already by hash; Commit looks again."""
     if not drafts:
         return [], []
-    keys = sorted({draft.scope.key for draft in drafts})
+    active = context.around.texts
+    if active is None or drafts[0].verbatim:
+        keys = sorted({draft.scope.key for draft in drafts})
+        with runtime.database.statements(work.project_id) as tx:
+            active = tx.memories.active_by_hash(work.project_id, keys, [draft.hash for draft in drafts])
     today = runtime.clock.now().date()
-    with runtime.database.transaction(work.project_id) as tx:
-        active = tx.memories.active_by_hash(work.project_id, keys, [draft.hash for draft in drafts])
     kept, outcomes = [], []
     for draft in drafts:
         row = active.get((draft.scope.key, draft.hash))
@@ -155,13 +159,14 @@ def _embed(attempt: Attempt, drafts: list[Draft]) -> tuple[list[Draft], list[Out
 def _without_near(attempt: Attempt, drafts: list[Draft], context: Context) -> tuple[list[Draft], list[Outcome]]:
     """Inferred drafts that an active memory, or an earlier draft of the event, already says."""
     drafts, outcomes = without_twins(drafts)
-    if not drafts or not context.watermark:
+    if not drafts or not context.around.watermark:
         return drafts, outcomes
     vectors = np.stack([draft.vector for draft in drafts if draft.vector is not None])
     if len(context.near) < attempt.runtime.limits.context_memories:
         near = [context.near] * len(drafts)  # the scopes hold no others
     else:
-        near = nearest_memories(attempt.runtime, attempt.work, vectors, context.near)
+        limit = attempt.runtime.limits.context_memories
+        near = context.around.nearest(attempt.runtime, attempt.work, vectors, limit, NEAR_COSINE)
     kept = []
     for draft, memories in zip(drafts, near, strict=True):
         twin = twin_of(draft, memories)

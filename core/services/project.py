@@ -12,6 +12,7 @@ from core.domain.memory import Memory, MemoryState
 from core.domain.work import Version
 from core.ports.database import DatabaseUnavailable, Transaction, TransactionConflict
 from core.ports.index import IndexUnavailable, VectorIndex
+from core.ports.stores.collections import ByRole
 from core.services.collections import Collections, written_by
 from core.services.points import build_points
 from core.services.runtime import Runtime
@@ -30,14 +31,17 @@ def project(runtime: Runtime, project_id: UUID, memory_ids: Sequence[UUID]) -> N
             project_in(runtime, tx, project_id, memory_ids[start : start + BATCH])
 
 
-def project_in(runtime: Runtime, tx: Transaction, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
-    """The same inside the caller's transaction, which may move events along with it.
+def project_in(
+    runtime: Runtime, tx: Transaction, project_id: UUID, memory_ids: Sequence[UUID], held: ByRole | None = None
+) -> None:
+    """The same inside the caller's transaction, which may move events along with it; `held`: what its
+    `IngestionStore.enter` gave.
 
     The projections rows stay locked during the call, so that two projectors cannot write one point in the
     wrong order; what was written is compared with the rows afterwards, and written again if they moved on.
     """
     started = time.monotonic()
-    collections = written_by(runtime, tx)
+    collections = written_by(runtime, tx, held)
     waiting = tx.projections.lock(project_id, memory_ids)
     written = 0
     for _ in range(_ROUNDS):

@@ -33,7 +33,7 @@ def revert_memory(runtime: Runtime, target: Target, version: int) -> Memory:
 
     def work() -> tuple[Memory, list[UUID]]:
         with runtime.database.transaction(target.project_id) as tx:
-            require_embedder(runtime, tx)
+            require_embedder(runtime, tx.rebuild.held())
             tx.memories.lock_scopes(target.project_id, [before.scope.key])
             old = locked(tx, target)
             refuse_immutable(old)

@@ -120,7 +120,7 @@ def _synthesize(runtime: Runtime, chat: ChatModel, wanted: DueScope) -> int:
         _failed(runtime, wanted, error)
         return 0
     with runtime.database.transaction(wanted.project_id) as tx:
-        require_embedder(runtime, tx)
+        require_embedder(runtime, tx.rebuild.held())
         new = _store(tx, wanted, rows)
         waiting = affected(tx, wanted.project_id, new)
         tx.projections.request(wanted.project_id, waiting)

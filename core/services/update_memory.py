@@ -65,7 +65,7 @@ def update_memory(runtime: Runtime, target: Target, change: Change) -> Memory:
 
     def work() -> tuple[Memory, list[UUID]]:
         with runtime.database.transaction(target.project_id) as tx:
-            require_embedder(runtime, tx)
+            require_embedder(runtime, tx.rebuild.held())
             tx.memories.lock_scopes(target.project_id, [before.scope.key])
             return change_in(runtime, tx, target, change, vector)
 

@@ -6,6 +6,7 @@ round trips of a short transaction; here both go to the server as one simple que
 
 from __future__ import annotations
 
+import select
 from uuid import UUID
 
 from psycopg import OperationalError, pq
@@ -17,6 +18,7 @@ CONFLICTS = ("40P01", "40001", "55P03")  # deadlock, serialization failure, lock
 # The server has ended the connection with these; one without a state comes from the driver, which lost it. Its status
 # may still read as good then.
 _OVER = ("08", "57P")
+_CONFINED = "memlane.project"  # in Connection.info, which lives as long as the session
 _GOOD = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
@@ -28,6 +30,28 @@ def begin(connection: Connection, project_id: UUID | None) -> None:
         else b"; SELECT set_config('memlane.project', '%s', true)" % str(project_id).encode()
     )
     run(connection, b"BEGIN" + named)
+
+
+def confine(connection: Connection, project_id: UUID) -> None:
+    """Confine the session to a project, for statements outside any transaction; a transaction names its own.
+
+    A session that is confined to it already is not asked again, unless the server has said something meanwhile: that
+    it ends the session, as a rule. Raises DatabaseUnavailable.
+    """
+    if connection.info.get(_CONFINED) == project_id and not _spoken_to(connection):
+        return
+    run(connection, b"SELECT set_config('memlane.project', '%s', false)" % str(project_id).encode())
+    connection.info[_CONFINED] = project_id
+
+
+def _spoken_to(connection: Connection) -> bool:
+    """Something has arrived that nobody has read. A closed connection counts."""
+    driver = connection.connection.driver_connection
+    if driver is None or driver.closed:
+        return True
+    waiting = select.poll()
+    waiting.register(driver.fileno(), select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 def commit(connection: Connection) -> None:

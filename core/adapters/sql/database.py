@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +12,13 @@ from sqlalchemy import Connection, Engine, create_engine, exc
 
 from core.adapters.sql.archive_store import SqlArchiveStore
 from core.adapters.sql.categorization_store import SqlCategorizationStore
-from core.adapters.sql.control import CONFLICTS, begin, commit
+from core.adapters.sql.control import CONFLICTS, begin, commit, confine
 from core.adapters.sql.erasure_store import SqlErasureStore
 from core.adapters.sql.event_overview import SqlEventOverview
 from core.adapters.sql.event_reads import SqlEventReads
 from core.adapters.sql.event_store import SqlEventStore
 from core.adapters.sql.history_reads import SqlHistoryReads
+from core.adapters.sql.ingestion_store import SqlIngestionStore
 from core.adapters.sql.lane_store import SqlLaneStore
 from core.adapters.sql.memory_changes import SqlMemoryChanges
 from core.adapters.sql.memory_reads import SqlMemoryReads
@@ -77,6 +78,10 @@ class SqlTransaction:
     @cached_property
     def memories(self) -> SqlMemoryStore:
         return SqlMemoryStore(self.connection)
+
+    @cached_property
+    def ingestion(self) -> SqlIngestionStore:
+        return SqlIngestionStore(self.connection)
 
     @cached_property
     def memory_reads(self) -> SqlMemoryReads:
@@ -178,14 +183,20 @@ class SqlDatabase:
     @contextmanager
     def transaction(self, project_id: UUID) -> Iterator[SqlTransaction]:
         """A transaction of the application role, confined to one project; commits on leaving."""
-        with _errors(), self._begun(self._app, project_id) as connection:
+        with _errors(), self._prepared(self._app, lambda connection: begin(connection, project_id)) as connection:
             yield SqlTransaction(connection)
             commit(connection)
 
     @contextmanager
+    def statements(self, project_id: UUID) -> Iterator[SqlTransaction]:
+        """The application role, confined to one project, without a transaction around its statements."""
+        with _errors(), self._prepared(self._app, lambda connection: confine(connection, project_id)) as connection:
+            yield SqlTransaction(connection)
+
+    @contextmanager
     def operations(self) -> Iterator[SqlTransaction]:
         """A transaction of the operations role, which sees every project; commits on leaving."""
-        with _errors(), self._begun(self._ops, None) as connection:
+        with _errors(), self._prepared(self._ops, lambda connection: begin(connection, None)) as connection:
             yield SqlTransaction(connection)
             commit(connection)
 
@@ -207,13 +218,13 @@ class SqlDatabase:
                     connection.exec_driver_sql("SELECT pg_advisory_unlock(%s)", (key,))
 
     @contextmanager
-    def _begun(self, engine: Engine, project_id: UUID | None) -> Iterator[Connection]:
-        """A connection with an open transaction. What the server has closed in the pool is passed over, at most a
+    def _prepared(self, engine: Engine, prepare: Callable[[Connection], None]) -> Iterator[Connection]:
+        """A connection after its first words. What the server has closed in the pool is passed over, at most a
         pool full: nothing had been sent over it. A server that is away refuses the first new connection."""
         for left in range(self._options.size, -1, -1):
             with engine.connect() as connection:
                 try:
-                    begin(connection, project_id)
+                    prepare(connection)
                 except DatabaseUnavailable:
                     if connection.invalidated and left:
                         continue

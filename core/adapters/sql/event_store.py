@@ -45,14 +45,16 @@ UPDATE events SET state = 'claimed', fence = :fence, crashes = crashes + 1, upda
 FROM held WHERE id = :id AND project_id = :project AND state IN ('accepted', 'retrying', 'claimed')
 RETURNING id, project_id, event_type, lane_key, seq, position, user_id, agent_id, app_id, run_id, payload, tries,
   crashes - 1 AS crashes, created_at,
+  coalesce((SELECT p.settings FROM projects p WHERE p.id = events.project_id), '{}') AS settings,
   extract(epoch FROM clock_timestamp() - coalesce(requeued_at, created_at))::float8 AS age
 """)
-_COMMIT = text("""
+COMMIT = """
 UPDATE events SET state = 'committed', crashes = crashes - 1, committed_at = clock_timestamp(),
   updated_at = clock_timestamp(), error = NULL, results = CAST(:results AS jsonb),
   outcomes = CAST(:outcomes AS jsonb), reason = :reason, usage = CAST(:usage AS jsonb)
 WHERE id = :id AND state = 'claimed' AND fence = :fence
-""")
+"""
+_COMMIT = text(COMMIT)
 _PROJECT = text("""
 UPDATE events SET state = 'projected', completed_at = clock_timestamp(), updated_at = clock_timestamp()
 WHERE id = ANY(:ids) AND state = 'committed' RETURNING id
@@ -111,6 +113,16 @@ def _json(value: Any) -> str | None:
     return None if value is None else orjson.dumps(value).decode()
 
 
+def result_params(done: EventResult) -> dict[str, Any]:
+    """Parameters of the columns that show what came of an event."""
+    return {
+        "results": _json(done["results"]),
+        "outcomes": _json(done["outcomes"]),
+        "reason": done["reason"],
+        "usage": _json(done["usage"]),
+    }
+
+
 class SqlEventStore:
     """Transitions of single events; reads for the API live in event_reads.py."""
 
@@ -142,7 +154,7 @@ class SqlEventStore:
     def begin(self, lane: LaneRef, event_id: UUID) -> EventWork | None:
         """accepted | retrying | claimed (by a lost worker) → claimed. Counts a crash until the work reports.
 
-        Checks the fence in the same statement; None: superseded.
+        Checks the fence in the same statement, which may stand alone; None: superseded.
         """
         params = {"id": event_id, "project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence}
         row = self._connection.execute(_BEGIN, params).mappings().first()
@@ -153,14 +165,7 @@ class SqlEventStore:
 
     def commit(self, lane: LaneRef, event_id: UUID, done: EventResult) -> bool:
         """claimed → committed, with `results`, `outcomes`, `reason`, `usage` of `done`."""
-        params = {
-            "id": event_id,
-            "fence": lane.fence,
-            "results": _json(done["results"]),
-            "outcomes": _json(done["outcomes"]),
-            "reason": done["reason"],
-            "usage": _json(done["usage"]),
-        }
+        params = {"id": event_id, "fence": lane.fence, **result_params(done)}
         return self._connection.execute(_COMMIT, params).rowcount == 1
 
     def project(self, event_ids: list[UUID]) -> list[UUID]:

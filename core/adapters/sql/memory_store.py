@@ -12,22 +12,18 @@ import orjson
 from sqlalchemy import Connection, insert, text
 from sqlalchemy.dialects.postgresql import insert as pg_insert
 
-from core.adapters.sql.tables import EntityLinkRow, EntityRow, HistoryRow, MemoryRow, MessageRow, RelationRow
+from core.adapters.sql.tables import EntityLinkRow, EntityRow, HistoryRow, MemoryRow
 from core.domain.ids import new_id
-from core.domain.memory import Entity, Memory, MemoryState, Relation
+from core.domain.memory import Entity, Memory, MemoryState
 from core.domain.scope import Scope
 from core.ports.stores.memories import KnownText, SaidBefore
 
 _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
-_COLUMNS = [column.name for column in _MEMORIES.columns if column.name != "stored_seq"]
+COLUMNS = [column.name for column in _MEMORIES.columns if column.name != "stored_seq"]
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
 _WATERMARK = text("""
 SELECT coalesce(max(stored_seq), 0) FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes)
-""")
-_SINCE = text("""
-SELECT * FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes) AND stored_seq > :after
-  AND state = 'active' AND (expiration_date IS NULL OR expiration_date >= CURRENT_DATE) ORDER BY stored_seq
 """)
 _UNPROJECTED = text("""
 SELECT m.* FROM projections p JOIN memories m ON m.id = p.memory_id
@@ -57,17 +53,12 @@ _RECENT = text("""
 SELECT position, role, name, content, said_at FROM messages
 WHERE project_id = :project AND lane_key = :lane AND position < :before ORDER BY position DESC LIMIT :limit
 """)
-_FORGET_MESSAGES = text("""
-DELETE FROM messages WHERE project_id = :project AND lane_key = :lane AND position < :before
-""")
 
 # Made once, and run with a list of rows: a statement with the rows in it would be compiled anew each time.
 _ADD = insert(_MEMORIES)
 _ADD_HISTORY = insert(HistoryRow)
 _ADD_ENTITIES = pg_insert(EntityRow).on_conflict_do_nothing()
 _ADD_LINKS = pg_insert(EntityLinkRow).on_conflict_do_nothing()
-_ADD_RELATIONS = pg_insert(RelationRow).on_conflict_do_nothing()
-_ADD_MESSAGES = pg_insert(MessageRow).on_conflict_do_nothing()
 
 
 def memory_of(row: Mapping[Any, Any]) -> Memory:
@@ -108,10 +99,6 @@ class SqlMemoryStore:
         """The highest `stored_seq` of these scopes: what Context has seen."""
         params = {"project": project_id, "scopes": list(scope_keys)}
         return int(self._connection.execute(_WATERMARK, params).scalar_one())
-
-    def stored_since(self, project_id: UUID, scope_keys: Sequence[str], watermark: int) -> list[Memory]:
-        params = {"project": project_id, "scopes": list(scope_keys), "after": watermark}
-        return [memory_of(row) for row in self._connection.execute(_SINCE, params).mappings()]
 
     def unprojected(self, project_id: UUID, scope_keys: Sequence[str]) -> list[Memory]:
         """Active memories of these scopes that the index does not hold yet, newest first, 500 at most."""
@@ -162,52 +149,41 @@ class SqlMemoryStore:
 
     def link(self, memories: Sequence[Memory]) -> None:
         """Make the memories' entities known in their scopes and link them."""
-        now = memories[0].updated_at if memories else None
-        pairs = [(memory, entity) for memory in memories for entity in memory.entities]
-        if not pairs:
-            return
-        known = {
-            (m.scope.key, e.key): {
-                "project_id": m.project_id,
-                "scope_key": m.scope.key,
-                "key": e.key,
-                "name": e.name,
-                "type": e.type,
-                "created_at": now,
-            }
-            for m, e in sorted(pairs, key=lambda pair: (pair[0].scope.key, pair[1].key))
-        }
-        links = {
-            (m.id, e.key): {"project_id": m.project_id, "memory_id": m.id, "key": e.key, "scope_key": m.scope.key}
-            for m, e in pairs
-        }
-        self._connection.execute(_ADD_ENTITIES, list(known.values()))
-        self._connection.execute(_ADD_LINKS, list(links.values()))
-
-    def relate(self, project_id: UUID, memory_id: UUID, relations: Sequence[Relation]) -> None:
-        if relations:
-            rows = [
-                {"project_id": project_id, "memory_id": memory_id, **vars(relation)} for relation in set(relations)
-            ]
-            self._connection.execute(_ADD_RELATIONS, rows)
+        if links := link_rows(memories):
+            self._connection.execute(_ADD_ENTITIES, entity_rows(memories))
+            self._connection.execute(_ADD_LINKS, links)
 
     def recent_messages(self, project_id: UUID, lane_key: str, before: int, limit: int) -> list[SaidBefore]:
         """The lane's last messages before a position, oldest first."""
         params = {"project": project_id, "lane": lane_key, "before": before, "limit": limit}
         return [SaidBefore(*row) for row in self._connection.execute(_RECENT, params)][::-1]
 
-    def remember_messages(self, rows: Sequence[Mapping[str, Any]], keep: int) -> None:
-        """Store the messages of one event and forget, now and then, all but the lane's last `keep`."""
-        if not rows:
-            return
-        last = rows[-1]
-        kept = list(rows)[-keep:]
-        values = [{"id": new_id(), **row} for row in kept]
-        self._connection.execute(_ADD_MESSAGES, values)
-        if last["position"] % keep >= len(rows):
-            return  # once in about `keep` messages is often enough
-        params = {"project": last["project_id"], "lane": last["lane_key"], "before": last["position"] - keep + 1}
-        self._connection.execute(_FORGET_MESSAGES, params)
+
+def entity_rows(memories: Sequence[Memory]) -> list[dict[str, Any]]:
+    """Rows of `entities`: what these memories speak of, each once a scope, in one order for all writers."""
+    pairs = [(memory, entity) for memory in memories for entity in memory.entities]
+    known = {
+        (m.scope.key, e.key): {
+            "project_id": m.project_id,
+            "scope_key": m.scope.key,
+            "key": e.key,
+            "name": e.name,
+            "type": e.type,
+            "created_at": memories[0].updated_at,
+        }
+        for m, e in sorted(pairs, key=lambda pair: (pair[0].scope.key, pair[1].key))
+    }
+    return list(known.values())
+
+
+def link_rows(memories: Sequence[Memory]) -> list[dict[str, Any]]:
+    """Rows of `entity_links`: each memory with each of its entities."""
+    links = {
+        (m.id, e.key): {"project_id": m.project_id, "memory_id": m.id, "key": e.key, "scope_key": m.scope.key}
+        for m in memories
+        for e in m.entities
+    }
+    return list(links.values())
 
 
 # what history keeps of a version

@@ -12,7 +12,7 @@ from core.adapters.sql.rebuild_store import by_role
 from core.ports.stores.collections import IndexCollection
 from core.ports.stores.operations import Backlog, Heartbeat
 
-SCHEMA_REVISION = "0008"
+SCHEMA_REVISION = "0009"
 
 _BEAT = text("""
 INSERT INTO heartbeats (process, kind, info, started_at, seen_at)
@@ -60,7 +60,7 @@ class SqlOpsStore:
         return [Heartbeat(**row) for row in self._connection.execute(_ALIVE, {"seconds": seconds}).mappings()]
 
     def collections(self) -> dict[str, IndexCollection]:
-        return by_role(self._connection.execute(_COLLECTIONS))
+        return by_role(self._connection.execute(_COLLECTIONS).mappings())
 
     def add_collection(self, name: str, role: str, model: str, dims: int) -> None:
         self._connection.execute(_ADD_COLLECTION, {"name": name, "role": role, "model": model, "dims": dims})

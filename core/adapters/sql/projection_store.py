@@ -7,7 +7,6 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from core.domain.memory import Memory
 from core.domain.work import Version
 
 _REQUEST = text("""
@@ -19,18 +18,6 @@ _REQUEST_ALL = text("""
 INSERT INTO projections (project_id, memory_id, requested_at)
 SELECT project_id, id, now() FROM memories WHERE state <> 'deleted' ORDER BY id
 ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at
-""")
-_REQUEST_AROUND = text("""
-INSERT INTO projections (project_id, memory_id, requested_at)
-SELECT :project, wanted.id, now() FROM (
-  SELECT id FROM unnest(CAST(:ids AS uuid[])) AS changed(id)
-  UNION
-  SELECT m.id FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
-    AS near(scope_key, lane_key, position)
-  JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
-    AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
-) wanted ORDER BY id
-ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at RETURNING memory_id
 """)
 _LOCK = text("""
 SELECT memory_id FROM projections WHERE project_id = :project AND memory_id = ANY(:ids)
@@ -76,20 +63,6 @@ class SqlProjectionStore:
     def versions(self, project_id: UUID, memory_ids: Sequence[UUID]) -> dict[UUID, Version]:
         rows = self._connection.execute(_VERSIONS, {"project": project_id, "ids": list(memory_ids)})
         return {row.id: Version(row.version, row.updated_at, row.state) for row in rows}
-
-    def request_around(self, project_id: UUID, memories: Sequence[Memory], reach: int) -> list[UUID]:
-        """The same for memories and for those whose context they are part of; returns all of them."""
-        if not memories:
-            return []
-        params = {
-            "project": project_id,
-            "ids": [memory.id for memory in memories],
-            "scopes": [memory.scope.key for memory in memories],
-            "lanes": [memory.lane_key for memory in memories],
-            "positions": [memory.position for memory in memories],
-            "reach": reach,
-        }
-        return [row.memory_id for row in self._connection.execute(_REQUEST_AROUND, params)]
 
     def done(self, project_id: UUID, memory_ids: Sequence[UUID]) -> int:
         """The index shows these memories; returns how many webhook deliveries became due with that."""

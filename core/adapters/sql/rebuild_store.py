@@ -5,11 +5,11 @@ Runs as the operations role, `held` and `staged` as the application role too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, CursorResult, text
+from sqlalchemy import Connection, text
 
 from core.adapters.sql.memory_store import memory_of
 from core.domain.memory import Memory
@@ -70,9 +70,9 @@ _CLEAR = text("TRUNCATE staged_embeddings")
 _OF_COLLECTION = tuple(IndexCollection.__dataclass_fields__)
 
 
-def by_role(rows: CursorResult[Any]) -> dict[str, IndexCollection]:
+def by_role(rows: Iterable[Mapping[Any, Any]]) -> dict[str, IndexCollection]:
     """role → collection, of rows of index_collections."""
-    return {row["role"]: IndexCollection(**{name: row[name] for name in _OF_COLLECTION}) for row in rows.mappings()}
+    return {row["role"]: IndexCollection(**{name: row[name] for name in _OF_COLLECTION}) for row in rows}
 
 
 class SqlRebuildStore:
@@ -81,13 +81,13 @@ class SqlRebuildStore:
 
     def held(self) -> dict[str, IndexCollection]:
         """What there is, unchanged until this transaction ends."""
-        return by_role(self._connection.execute(_HELD))
+        return by_role(self._connection.execute(_HELD).mappings())
 
     def hold_alone(self) -> dict[str, IndexCollection]:
         """The same for who is about to change them: no transaction that writes vectors or points is under way."""
         self._connection.execute(_PATIENT)
         self._connection.execute(_EXCLUSIVE)
-        return by_role(self._connection.execute(_ROWS))
+        return by_role(self._connection.execute(_ROWS).mappings())
 
     def begin(self, name: str, model: str, dims: int, *, staged: bool, run: UUID) -> None:
         """Raises UniqueViolation when a rebuild is under way already."""

@@ -74,7 +74,7 @@ class AttemptedEvents(Protocol):
         ...
 
     def commit(self, lane: LaneRef, event_id: UUID, done: EventResult) -> bool:
-        """claimed → committed."""
+        """claimed → committed. An ADD's is `IngestionStore.finish`."""
         ...
 
     def retry(self, lane: LaneRef, event_id: UUID, after: float, error: CatalogueError, counted: bool = True) -> bool:

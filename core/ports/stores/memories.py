@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.domain.memory import Memory, Relation
+from core.domain.memory import Memory
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,6 @@ class KnownMemories(Protocol):
 
     def watermark(self, project_id: UUID, scope_keys: Sequence[str]) -> int:
         """The highest `stored_seq` of these scopes, 0 when they are empty: what the caller has seen."""
-        ...
-
-    def stored_since(self, project_id: UUID, scope_keys: Sequence[str], watermark: int) -> list[Memory]:
-        """Active memories of these scopes, stored after the watermark and not expired, in order of storing."""
         ...
 
     def unprojected(self, project_id: UUID, scope_keys: Sequence[str]) -> list[Memory]:
@@ -92,17 +88,8 @@ class MemoryTraces(Protocol):
         """Make the memories' entities known in their scopes and link them."""
         ...
 
-    def relate(self, project_id: UUID, memory_id: UUID, relations: Sequence[Relation]) -> None:
-        """Note which relations between entities the memory tells of."""
-        ...
-
     def recent_messages(self, project_id: UUID, lane_key: str, before: int, limit: int) -> list[SaidBefore]:
         """The lane's last messages before a position, oldest first."""
-        ...
-
-    def remember_messages(self, rows: Sequence[Mapping[str, Any]], keep: int) -> None:
-        """Store the messages of one event (project_id, lane_key, event_id, and the fields of SaidBefore), in order
-        of position, and forget, now and then, all but the lane's last `keep`."""
         ...
 
 

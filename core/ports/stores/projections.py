@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.domain.memory import Memory
 from core.domain.work import Version
 
 
@@ -15,10 +14,6 @@ class ProjectionRequests(Protocol):
 
     def request(self, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
         """Note that these memories have to be projected."""
-        ...
-
-    def request_around(self, project_id: UUID, memories: Sequence[Memory], reach: int) -> list[UUID]:
-        """The same for memories and for the active ones within ±`reach` positions of them; returns all of them."""
         ...
 
     def request_all(self) -> int:

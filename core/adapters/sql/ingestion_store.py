@@ -1,0 +1,169 @@
+"""The statements of an event's work. Each is one round trip: on small events those are most of what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Connection, text
+
+from core.adapters.sql.event_store import COMMIT, result_params
+from core.adapters.sql.memory_store import COLUMNS, entity_rows, link_rows, memory_of, values_of
+from core.adapters.sql.rebuild_store import by_role
+from core.domain.ids import new_id
+from core.domain.memory import Memory
+from core.ports.stores.collections import IndexCollection
+from core.ports.stores.events import EventResult
+from core.ports.stores.ingestion import Known, ScopeRow, Stored
+from core.ports.stores.lanes import LaneRef
+from core.ports.stores.memories import KnownText
+
+_WHOLE = text("""
+SELECT counted.n, m.id, m.scope_key, m.hash, m.stored_seq, m.expiration_date, m.embedding
+FROM (SELECT count(*) AS n FROM (SELECT FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes)
+        AND state = 'active' LIMIT :most + 1) AS few) AS counted
+LEFT JOIN memories m ON counted.n <= :most AND m.project_id = :project AND m.scope_key = ANY(:scopes)
+  AND m.state = 'active'
+""")
+_ENTER = text("SELECT * FROM memlane_enter(:project, :lane, :fence, CAST(:scopes AS text[]))")
+# Two reads, so that each goes by its own index.
+_KNOWN = text("""
+SELECT true AS same, * FROM memories
+WHERE project_id = :project AND scope_key = ANY(:scopes) AND hash = ANY(:hashes) AND state = 'active'
+UNION ALL
+(SELECT false, * FROM memories
+ WHERE project_id = :project AND scope_key = ANY(:scopes) AND stored_seq > :after AND state = 'active'
+   AND (expiration_date IS NULL OR expiration_date >= CURRENT_DATE) ORDER BY stored_seq)
+""")
+_STORE = text(f"""
+WITH new_memories AS (
+  INSERT INTO memories ({", ".join(COLUMNS)}) SELECT {", ".join(COLUMNS)}
+  FROM jsonb_populate_recordset(NULL::memories, CAST(:memories AS jsonb)) ORDER BY scope_key, hash
+), told AS (
+  INSERT INTO history (id, project_id, memory_id, version, event, old_memory, new_memory, input, created_at)
+  SELECT id, project_id, memory_id, version, event, old_memory, new_memory, input, created_at
+  FROM jsonb_populate_recordset(NULL::history, CAST(:history AS jsonb))
+), known AS (
+  INSERT INTO entities (project_id, scope_key, key, name, type, created_at)
+  SELECT project_id, scope_key, key, name, type, created_at
+  FROM jsonb_populate_recordset(NULL::entities, CAST(:entities AS jsonb)) ORDER BY scope_key, key
+  ON CONFLICT DO NOTHING
+), linked AS (
+  INSERT INTO entity_links (project_id, memory_id, key, scope_key) SELECT project_id, memory_id, key, scope_key
+  FROM jsonb_populate_recordset(NULL::entity_links, CAST(:links AS jsonb)) ON CONFLICT DO NOTHING
+), related AS (
+  INSERT INTO relations (project_id, memory_id, source, relation, target)
+  SELECT project_id, memory_id, source, relation, target
+  FROM jsonb_populate_recordset(NULL::relations, CAST(:relations AS jsonb)) ON CONFLICT DO NOTHING
+), said AS (
+  INSERT INTO messages (id, project_id, lane_key, event_id, position, role, name, content, said_at)
+  SELECT id, project_id, lane_key, event_id, position, role, name, content, said_at
+  FROM jsonb_populate_recordset(NULL::messages, CAST(:messages AS jsonb)) ON CONFLICT DO NOTHING
+)
+DELETE FROM messages WHERE project_id = :project AND lane_key = :lane AND position < CAST(:forget_before AS bigint)
+""")
+_FINISH = text(f"""
+WITH done AS ({COMMIT} RETURNING id
+), asked AS (
+  INSERT INTO projections (project_id, memory_id, requested_at)
+  SELECT :project, wanted.id, now() FROM (
+    SELECT id FROM unnest(CAST(:ids AS uuid[])) AS changed(id)
+    UNION
+    SELECT m.id FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
+      AS near(scope_key, lane_key, position)
+    JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
+      AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
+  ) wanted ORDER BY id
+  ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at RETURNING memory_id
+)
+SELECT (SELECT count(*) FROM done) AS moved, ARRAY(SELECT memory_id FROM asked) AS waiting
+""")
+
+
+class SqlIngestionStore:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def whole(self, project_id: UUID, scope_keys: Sequence[str], most: int) -> list[ScopeRow] | None:
+        params = {"project": project_id, "scopes": list(scope_keys), "most": most}
+        rows = self._connection.execute(_WHOLE, params).all()
+        if rows[0].n > most:
+            return None
+        return [ScopeRow(*row[1:]) for row in rows if row.id is not None]
+
+    def enter(self, lane: LaneRef, scope_keys: Sequence[str]) -> dict[str, IndexCollection] | None:
+        """The scopes are locked in one order, so that no two transactions wait for each other in a ring."""
+        scopes = sorted(set(scope_keys))
+        params = {"project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence, "scopes": scopes}
+        rows = self._connection.execute(_ENTER, params).mappings().all()
+        return by_role([row for row in rows if row["name"] is not None]) if rows else None
+
+    def known(self, project_id: UUID, scope_keys: Sequence[str], hashes: Sequence[str], after: int) -> Known:
+        params = {"project": project_id, "scopes": list(scope_keys), "hashes": list(hashes), "after": after}
+        found = Known({}, [])
+        for row in self._connection.execute(_KNOWN, params).mappings():
+            if row["same"]:
+                found.texts[row["scope_key"], row["hash"]] = KnownText(row["id"], row["expiration_date"])
+            else:
+                found.fresh.append(memory_of(row))
+        return found
+
+    def store(self, new: Stored) -> None:
+        """All tables in one statement; each row as JSON, which PostgreSQL reads by the table's own columns."""
+        if not new.memories and not new.messages:
+            return
+        last = new.messages[-1] if new.messages else None
+        relations = [
+            {"project_id": memory.project_id, "memory_id": memory.id, **vars(relation)}
+            for memory in new.memories
+            for relation in set(new.relations.get(memory.id, ()))
+        ]
+        params = {
+            "memories": _json([_memory(memory) for memory in new.memories]),
+            "history": _json([{"id": new_id(), **entry} for entry in new.history]),
+            "entities": _json(entity_rows(new.memories)),
+            "links": _json(link_rows(new.memories)),
+            "relations": _json(relations),
+            "messages": _json([{"id": new_id(), **row} for row in new.messages[-new.keep :]]),
+            "project": last["project_id"] if last else None,
+            "lane": last["lane_key"] if last else None,
+            "forget_before": _forget_before(new.messages, new.keep) if last else None,
+        }
+        self._connection.execute(_STORE, params)
+
+    def finish(
+        self, lane: LaneRef, event_id: UUID, done: EventResult, changed: Sequence[Memory], reach: int
+    ) -> list[UUID] | None:
+        params = {
+            "id": event_id,
+            "project": lane.project_id,
+            "fence": lane.fence,
+            "ids": [memory.id for memory in changed],
+            "scopes": [memory.scope.key for memory in changed],
+            "lanes": [memory.lane_key for memory in changed],
+            "positions": [memory.position for memory in changed],
+            "reach": reach,
+            **result_params(done),
+        }
+        row = self._connection.execute(_FINISH, params).one()
+        return list(row.waiting) if row.moved else None
+
+
+def _json(rows: list[dict[str, Any]]) -> str:
+    return orjson.dumps(rows).decode()
+
+
+def _memory(memory: Memory) -> dict[str, Any]:
+    """A row of `memories` as JSON; bytes in PostgreSQL's hex form."""
+    values = values_of(memory)
+    if memory.embedding is not None:
+        values["embedding"] = "\\x" + memory.embedding.hex()
+    return values
+
+
+def _forget_before(messages: Sequence[Mapping[str, Any]], keep: int) -> int | None:
+    """Messages before this position are more than the lane's last `keep`. Once in about `keep` is often enough."""
+    last: int = messages[-1]["position"]
+    return last - keep + 1 if last % keep < len(messages) else None
