@@ -50,7 +50,7 @@ def _without(module: ModuleType, query: str, words: str, instead: str = "") -> N
     if words not in sql:
         raise ValueError(f"{module.__name__}.{query} does not say {words!r} any more")
     less = sql.replace(words, instead)
-    setattr(module, query, SQL(less) if isinstance(found, SQL) else text(less))
+    setattr(module, query, type(found)(less))
 
 
 def _fence() -> None:

@@ -7,8 +7,10 @@ round trips of a short transaction; here both go to the server as one simple que
 from __future__ import annotations
 
 import select
+from typing import Any
 from uuid import UUID
 
+import psycopg
 from psycopg import OperationalError, pq
 from sqlalchemy import Connection
 
@@ -77,8 +79,13 @@ def run(connection: Connection, sql: bytes) -> bytes:
         return bytes(result.command_status or b"")
     state = (result.error_field(pq.DiagnosticField.SQLSTATE) or b"").decode()
     said = (result.error_message or driver.pgconn.error_message or b"").decode(errors="replace").strip()
-    if driver.pgconn.status == pq.ConnStatus.BAD or not state or state.startswith(_OVER):
+    if lost(driver, state):
         connection.invalidate()
     if state in CONFLICTS:
         raise TransactionConflict(said)
     raise DatabaseUnavailable(said or "the connection was lost")
+
+
+def lost(driver: psycopg.Connection[Any], state: str | None) -> bool:
+    """Whether an error with this SQLSTATE has cost the connection."""
+    return driver.pgconn.status == pq.ConnStatus.BAD or not state or state.startswith(_OVER)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
 
+import psycopg
 from sqlalchemy import Connection, Engine, create_engine, exc
 
 from core.adapters.sql.archive_store import SqlArchiveStore
@@ -252,4 +253,13 @@ def _errors() -> Iterator[None]:
             raise TransactionConflict(str(error.orig)) from error
         if error.connection_invalidated or state is None or state.startswith(_AWAY):
             raise DatabaseUnavailable(str(error.orig)) from error
+        raise
+    except psycopg.IntegrityError as error:
+        raise UniqueViolation(str(error)) from error
+    except psycopg.Error as error:
+        if error.sqlstate in CONFLICTS:
+            raise TransactionConflict(str(error)) from error
+        ended = error.sqlstate is None and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        if ended or (error.sqlstate or "").startswith(_AWAY):
+            raise DatabaseUnavailable(str(error)) from error
         raise

@@ -9,14 +9,15 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
+from core.adapters.sql.statement import Statement
 from core.domain.scope import Scope
 from core.domain.work import EventWork, NewEvent
 from core.ports.database import LaneRef
 from core.ports.stores.events import EventResult, HeldKey
 
-_ACCEPT = text("""
+_ACCEPT = Statement("""
 WITH lane AS (
   INSERT INTO lanes AS l (project_id, lane_key, next_seq, next_position, user_id, agent_id, app_id, run_id)
   VALUES (:project, :lane, 2, :messages, :user_id, :agent_id, :app_id, :run_id)
@@ -36,7 +37,7 @@ INSERT INTO events (id, project_id, event_type, state, lane_key, seq, position, 
 SELECT :id, :project, :type, 'accepted', :lane, lane.seq, lane.position, :user_id, :agent_id, :app_id, :run_id,
        CAST(:payload AS jsonb), :source, now(), now(), now() FROM lane
 """)
-_BEGIN = text("""
+_BEGIN = Statement("""
 WITH held AS (
   SELECT FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence FOR SHARE
 )
@@ -54,40 +55,40 @@ UPDATE events SET state = 'committed', crashes = crashes - 1, committed_at = clo
   outcomes = CAST(:outcomes AS jsonb), reason = :reason, usage = CAST(:usage AS jsonb)
 WHERE id = :id AND state = 'claimed' AND fence = :fence
 """
-_COMMIT = text(COMMIT)
-_PROJECT = text("""
+_COMMIT = Statement(COMMIT)
+_PROJECT = Statement("""
 UPDATE events SET state = 'projected', completed_at = clock_timestamp(), updated_at = clock_timestamp()
 WHERE id = ANY(:ids) AND state = 'committed' RETURNING id
 """)
-_RETRY = text("""
+_RETRY = Statement("""
 UPDATE events SET state = 'retrying', crashes = crashes - 1, tries = tries + :counted, updated_at = clock_timestamp(),
   due_at = clock_timestamp() + :after * interval '1 s', error = CAST(:error AS jsonb)
 WHERE id = :id AND state = 'claimed' AND fence = :fence
 """)
-_HAND_BACK = text("""
+_HAND_BACK = Statement("""
 UPDATE events SET state = 'accepted', crashes = crashes - 1, updated_at = clock_timestamp()
 WHERE id = :id AND state = 'claimed' AND fence = :fence
 """)
-_FAIL = text("""
+_FAIL = Statement("""
 UPDATE events SET state = 'failed', crashes = crashes - 1, error = CAST(:error AS jsonb), results = '[]',
   outcomes = coalesce(CAST(:outcomes AS jsonb), outcomes),
   completed_at = clock_timestamp(), updated_at = clock_timestamp()
 WHERE id = :id AND state = 'claimed' AND fence = :fence
 """)
-_HOLD_KEY = text("""
+_HOLD_KEY = Statement("""
 INSERT INTO idempotency_keys (project_id, key, body_hash, event_id, created_at)
 VALUES (:project, :key, :hash, :event, now()) ON CONFLICT DO NOTHING
 """)
-_HELD_KEY = text("""
+_HELD_KEY = Statement("""
 SELECT k.event_id, k.body_hash, now() - k.created_at AS age, e.state
 FROM idempotency_keys k LEFT JOIN events e ON e.id = k.event_id
 WHERE k.project_id = :project AND k.key = :key FOR UPDATE OF k
 """)
-_MOVE_KEY = text("""
+_MOVE_KEY = Statement("""
 UPDATE idempotency_keys SET body_hash = :hash, event_id = :event, created_at = now()
 WHERE project_id = :project AND key = :key
 """)
-_REQUEUE = text("""
+_REQUEUE = Statement("""
 WITH failed AS (
   SELECT id, lane_key, payload FROM events
   WHERE project_id = :project AND id = :id AND state = 'failed' AND payload IS NOT NULL FOR UPDATE
@@ -102,11 +103,11 @@ UPDATE events e SET state = 'accepted', seq = lane.seq, position = lane.position
   started_at = NULL, completed_at = NULL, updated_at = now()
 FROM lane, failed WHERE e.id = failed.id RETURNING e.lane_key
 """)
-_DEFER = text("""
+_DEFER = Statement("""
 UPDATE events SET due_at = clock_timestamp() + :after * interval '1 s', updated_at = clock_timestamp()
 WHERE id = ANY(:ids) AND state = 'committed'
 """)
-_STORED_BY = text("SELECT id FROM memories WHERE project_id = :project AND source_event_id = :event")
+_STORED_BY = Statement("SELECT id FROM memories WHERE project_id = :project AND source_event_id = :event")
 
 
 def _json(value: Any) -> str | None:
@@ -135,8 +136,8 @@ class SqlEventStore:
         A deletion does not make known whom it names: `names_entities` is False then.
         """
         entities = list(event.scope.entities()) if names_entities else []
-        self._connection.execute(
-            _ACCEPT,
+        _ACCEPT.run(
+            self._connection,
             {
                 "id": event.id,
                 "project": project_id,
@@ -157,7 +158,7 @@ class SqlEventStore:
         Checks the fence in the same statement, which may stand alone; None: superseded.
         """
         params = {"id": event_id, "project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence}
-        row = self._connection.execute(_BEGIN, params).mappings().first()
+        row = next(iter(_BEGIN.mappings(self._connection, params)), None)
         if row is None:
             return None
         fields = {name: row[name] for name in EventWork.__dataclass_fields__ if name != "scope"}
@@ -166,11 +167,11 @@ class SqlEventStore:
     def commit(self, lane: LaneRef, event_id: UUID, done: EventResult) -> bool:
         """claimed → committed, with `results`, `outcomes`, `reason`, `usage` of `done`."""
         params = {"id": event_id, "fence": lane.fence, **result_params(done)}
-        return self._connection.execute(_COMMIT, params).rowcount == 1
+        return _COMMIT.run(self._connection, params) == 1
 
     def project(self, event_ids: list[UUID]) -> list[UUID]:
         """committed → projected (SUCCEEDED); returns the events that were moved."""
-        return [row.id for row in self._connection.execute(_PROJECT, {"ids": event_ids})]
+        return [row.id for row in _PROJECT.rows(self._connection, {"ids": event_ids})]
 
     def retry(self, lane: LaneRef, event_id: UUID, after: float, error: dict[str, Any], counted: bool = True) -> bool:
         """claimed → retrying, due `after` seconds from now; `counted` = this was a try."""
@@ -181,31 +182,32 @@ class SqlEventStore:
             "error": _json(error),
             "counted": int(counted),
         }
-        return self._connection.execute(_RETRY, params).rowcount == 1
+        return _RETRY.run(self._connection, params) == 1
 
     def hand_back(self, lane: LaneRef, event_id: UUID) -> bool:
         """claimed → accepted, by a stopping worker."""
-        return self._connection.execute(_HAND_BACK, {"id": event_id, "fence": lane.fence}).rowcount == 1
+        return _HAND_BACK.run(self._connection, {"id": event_id, "fence": lane.fence}) == 1
 
     def fail(
         self, lane: LaneRef, event_id: UUID, error: dict[str, Any], outcomes: list[dict[str, Any]] | None = None
     ) -> bool:
         """claimed → failed, with an error of the catalogue."""
         params = {"id": event_id, "fence": lane.fence, "error": _json(error), "outcomes": _json(outcomes)}
-        return self._connection.execute(_FAIL, params).rowcount == 1
+        return _FAIL.run(self._connection, params) == 1
 
     def requeue(self, project_id: UUID, event_id: UUID, messages: int) -> str | None:
         """failed → accepted, at the end of its lane; the lane's key, or None when it cannot be."""
         params = {"project": project_id, "id": event_id, "messages": messages}
-        return self._connection.execute(_REQUEUE, params).scalar_one_or_none()
+        row = _REQUEUE.first(self._connection, params)
+        return row.lane_key if row else None
 
     def defer(self, event_ids: list[UUID], after: float) -> None:
         """committed stays committed; its projection is tried again `after` seconds from now."""
-        self._connection.execute(_DEFER, {"ids": event_ids, "after": after})
+        _DEFER.run(self._connection, {"ids": event_ids, "after": after})
 
     def stored_by(self, project_id: UUID, event_id: UUID) -> list[UUID]:
         """The memories that an event has stored."""
-        rows = self._connection.execute(_STORED_BY, {"project": project_id, "event": event_id})
+        rows = _STORED_BY.rows(self._connection, {"project": project_id, "event": event_id})
         return [row.id for row in rows]
 
     def hold_key(self, project_id: UUID, key: str, body_hash: str, event_id: UUID) -> HeldKey | None:
@@ -214,11 +216,11 @@ class SqlEventStore:
         A concurrent holder is waited for: the unique index makes the second insert wait for the first's end.
         """
         params = {"project": project_id, "key": key, "hash": body_hash, "event": event_id}
-        if self._connection.execute(_HOLD_KEY, params).rowcount == 1:
+        if _HOLD_KEY.run(self._connection, params) == 1:
             return None
-        row = self._connection.execute(_HELD_KEY, params).first()
+        row = _HELD_KEY.first(self._connection, params)
         return HeldKey(row.event_id, row.body_hash, row.age, row.state) if row else None
 
     def move_key(self, project_id: UUID, key: str, body_hash: str, event_id: UUID) -> None:
         params = {"project": project_id, "key": key, "hash": body_hash, "event": event_id}
-        self._connection.execute(_MOVE_KEY, params)
+        _MOVE_KEY.run(self._connection, params)

@@ -7,11 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from core.adapters.sql.event_store import COMMIT, result_params
 from core.adapters.sql.memory_store import COLUMNS, entity_rows, link_rows, memory_of, values_of
 from core.adapters.sql.rebuild_store import by_role
+from core.adapters.sql.statement import Statement
 from core.domain.ids import new_id
 from core.domain.memory import Memory
 from core.ports.stores.collections import IndexCollection
@@ -20,16 +21,16 @@ from core.ports.stores.ingestion import Known, ScopeRow, Stored
 from core.ports.stores.lanes import LaneRef
 from core.ports.stores.memories import KnownText
 
-_WHOLE = text("""
+_WHOLE = Statement("""
 SELECT counted.n, m.id, m.scope_key, m.hash, m.stored_seq, m.expiration_date, m.embedding
 FROM (SELECT count(*) AS n FROM (SELECT FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes)
         AND state = 'active' LIMIT :most + 1) AS few) AS counted
 LEFT JOIN memories m ON counted.n <= :most AND m.project_id = :project AND m.scope_key = ANY(:scopes)
   AND m.state = 'active'
 """)
-_ENTER = text("SELECT * FROM memlane_enter(:project, :lane, :fence, CAST(:scopes AS text[]))")
+_ENTER = Statement("SELECT * FROM memlane_enter(:project, :lane, :fence, CAST(:scopes AS text[]))")
 # Two reads, so that each goes by its own index.
-_KNOWN = text("""
+_KNOWN = Statement("""
 SELECT true AS same, * FROM memories
 WHERE project_id = :project AND scope_key = ANY(:scopes) AND hash = ANY(:hashes) AND state = 'active'
 UNION ALL
@@ -37,7 +38,7 @@ UNION ALL
  WHERE project_id = :project AND scope_key = ANY(:scopes) AND stored_seq > :after AND state = 'active'
    AND (expiration_date IS NULL OR expiration_date >= CURRENT_DATE) ORDER BY stored_seq)
 """)
-_STORE = text(f"""
+_STORE = Statement(f"""
 WITH new_memories AS (
   INSERT INTO memories ({", ".join(COLUMNS)}) SELECT {", ".join(COLUMNS)}
   FROM jsonb_populate_recordset(NULL::memories, CAST(:memories AS jsonb)) ORDER BY scope_key, hash
@@ -64,7 +65,7 @@ WITH new_memories AS (
 )
 DELETE FROM messages WHERE project_id = :project AND lane_key = :lane AND position < CAST(:forget_before AS bigint)
 """)
-_FINISH = text(f"""
+_FINISH = Statement(f"""
 WITH done AS ({COMMIT} RETURNING id
 ), asked AS (
   INSERT INTO projections (project_id, memory_id, requested_at)
@@ -88,7 +89,7 @@ class SqlIngestionStore:
 
     def whole(self, project_id: UUID, scope_keys: Sequence[str], most: int) -> list[ScopeRow] | None:
         params = {"project": project_id, "scopes": list(scope_keys), "most": most}
-        rows = self._connection.execute(_WHOLE, params).all()
+        rows = _WHOLE.rows(self._connection, params)
         if rows[0].n > most:
             return None
         return [ScopeRow(*row[1:]) for row in rows if row.id is not None]
@@ -97,13 +98,13 @@ class SqlIngestionStore:
         """The scopes are locked in one order, so that no two transactions wait for each other in a ring."""
         scopes = sorted(set(scope_keys))
         params = {"project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence, "scopes": scopes}
-        rows = self._connection.execute(_ENTER, params).mappings().all()
+        rows = _ENTER.mappings(self._connection, params)
         return by_role([row for row in rows if row["name"] is not None]) if rows else None
 
     def known(self, project_id: UUID, scope_keys: Sequence[str], hashes: Sequence[str], after: int) -> Known:
         params = {"project": project_id, "scopes": list(scope_keys), "hashes": list(hashes), "after": after}
         found = Known({}, [])
-        for row in self._connection.execute(_KNOWN, params).mappings():
+        for row in _KNOWN.mappings(self._connection, params):
             if row["same"]:
                 found.texts[row["scope_key"], row["hash"]] = KnownText(row["id"], row["expiration_date"])
             else:
@@ -131,7 +132,7 @@ class SqlIngestionStore:
             "lane": last["lane_key"] if last else None,
             "forget_before": _forget_before(new.messages, new.keep) if last else None,
         }
-        self._connection.execute(_STORE, params)
+        _STORE.run(self._connection, params)
 
     def finish(
         self, lane: LaneRef, event_id: UUID, done: EventResult, changed: Sequence[Memory], reach: int
@@ -147,7 +148,7 @@ class SqlIngestionStore:
             "reach": reach,
             **result_params(done),
         }
-        row = self._connection.execute(_FINISH, params).one()
+        row = _FINISH.first(self._connection, params)
         return list(row.waiting) if row.moved else None
 
 

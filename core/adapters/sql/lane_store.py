@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from psycopg.sql import SQL, Literal
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from core.adapters.sql.control import run
+from core.adapters.sql.statement import Statement
 from core.ports.database import DueEvent, LaneRef
 
 _OPEN = "('accepted', 'claimed', 'retrying', 'committed')"
@@ -13,7 +14,7 @@ _OPEN = "('accepted', 'claimed', 'retrying', 'committed')"
 # In one statement, which never waits and whose locks end with it: a worker that is slow to go on delays no accept.
 # The lane whose project holds the fewest live leases, then the one with the oldest due event. A lane is due
 # when its lowest open event is due and nobody holds a live lease on it.
-_TAKE = text(f"""
+_TAKE = Statement(f"""
 WITH RECURSIVE busy AS (
   SELECT project_id, lane_key FROM leases WHERE expires_at > now()
 ), working AS (
@@ -53,8 +54,10 @@ WITH RECURSIVE busy AS (
 SELECT next.project_id, next.lane_key, taken.fence FROM next LEFT JOIN taken USING (project_id, lane_key)
 """)
 
-_FENCE = text("SELECT 1 FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence FOR SHARE")
-_RENEW = text("""
+_FENCE = Statement(
+    "SELECT 1 FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence FOR SHARE"
+)
+_RENEW = Statement("""
 UPDATE leases SET expires_at = clock_timestamp() + :seconds * interval '1 s'
 WHERE owner = :owner AND fence = ANY(:fences) RETURNING fence
 """)
@@ -67,18 +70,18 @@ DELETE FROM leases l WHERE project_id = {{project}} AND lane_key = {{lane}} AND 
                  AND e.state IN {_OPEN} ORDER BY seq LIMIT 1) head
     WHERE head.due_at <= clock_timestamp())
 """)
-_LET_GO = text("DELETE FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence")
-_DUE_HEADS = text(f"""
+_LET_GO = Statement("DELETE FROM leases WHERE project_id = :project AND lane_key = :lane AND fence = :fence")
+_DUE_HEADS = Statement(f"""
 SELECT e.id, e.state, e.crashes FROM events e
 WHERE e.project_id = :project AND e.lane_key = :lane AND e.state IN {_OPEN}
   AND NOT EXISTS (SELECT FROM events f WHERE f.project_id = e.project_id AND f.lane_key = e.lane_key
                   AND f.seq <= e.seq AND f.state IN {_OPEN} AND f.due_at > clock_timestamp())
 ORDER BY e.seq LIMIT :limit
 """)
-_FREE = text("""
+_FREE = Statement("""
 SELECT NOT EXISTS (SELECT FROM leases WHERE project_id = :project AND lane_key = :lane AND expires_at > now())
 """)
-_LEADER = text("SELECT pg_try_advisory_xact_lock(:key)")
+_LEADER = Statement("SELECT pg_try_advisory_xact_lock(:key)")
 
 
 class SqlLaneStore:
@@ -90,7 +93,7 @@ class SqlLaneStore:
     def take(self, owner: str, lease_seconds: float) -> LaneRef | None:
         """Take or take over the lease of the due lane of the least-served project; None when nothing is due."""
         params = {"owner": owner, "seconds": lease_seconds}
-        while (row := self._connection.execute(_TAKE, params).first()) is not None:
+        while (row := _TAKE.first(self._connection, params)) is not None:
             if row.fence is not None:  # else somebody else was faster: the next one, then
                 return LaneRef(row.project_id, row.lane_key, row.fence)
         return None
@@ -98,17 +101,17 @@ class SqlLaneStore:
     def due(self, lane: LaneRef, limit: int) -> list[DueEvent]:
         """The lane's open events in sequence, up to the first that is not due yet."""
         params = {"project": lane.project_id, "lane": lane.lane_key, "limit": limit}
-        return [DueEvent(row.id, row.state, row.crashes) for row in self._connection.execute(_DUE_HEADS, params)]
+        return [DueEvent(row.id, row.state, row.crashes) for row in _DUE_HEADS.rows(self._connection, params)]
 
     def holds(self, lane: LaneRef) -> bool:
         """Fence check; the lease row stays share-locked, so a takeover waits for this transaction."""
         params = {"project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence}
-        return self._connection.execute(_FENCE, params).first() is not None
+        return _FENCE.first(self._connection, params) is not None
 
     def renew(self, owner: str, fences: list[int], lease_seconds: float) -> set[int]:
         """Prolong the leases; returns the fences that are still held."""
         params = {"owner": owner, "fences": fences, "seconds": lease_seconds}
-        return {row.fence for row in self._connection.execute(_RENEW, params)}
+        return {row.fence for row in _RENEW.rows(self._connection, params)}
 
     def release(self, lane: LaneRef) -> bool:
         """Free the lease if no event of the lane is due; False: there is more to do.
@@ -124,13 +127,13 @@ class SqlLaneStore:
     def let_go(self, lane: LaneRef) -> bool:
         """Free the lease whatever is due: whoever calls it wakes another worker."""
         params = {"project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence}
-        return self._connection.execute(_LET_GO, params).rowcount > 0
+        return _LET_GO.run(self._connection, params) > 0
 
     def is_free(self, lane: LaneRef) -> bool:
         """True when nobody holds a live lease: the caller should wake a worker after its commit."""
         params = {"project": lane.project_id, "lane": lane.lane_key}
-        return bool(self._connection.execute(_FREE, params).scalar_one())
+        return bool(_FREE.first(self._connection, params)[0])
 
     def lead(self, key: int) -> bool:
         """True when this transaction is the one that may sweep now."""
-        return bool(self._connection.execute(_LEADER, {"key": key}).scalar_one())
+        return bool(_LEADER.first(self._connection, {"key": key})[0])

@@ -9,9 +9,10 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Connection, insert, text
+from sqlalchemy import Connection, insert
 from sqlalchemy.dialects.postgresql import insert as pg_insert
 
+from core.adapters.sql.statement import Statement
 from core.adapters.sql.tables import EntityLinkRow, EntityRow, HistoryRow, MemoryRow
 from core.domain.ids import new_id
 from core.domain.memory import Entity, Memory, MemoryState
@@ -21,35 +22,35 @@ from core.ports.stores.memories import KnownText, SaidBefore
 _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
 COLUMNS = [column.name for column in _MEMORIES.columns if column.name != "stored_seq"]
 
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
-_WATERMARK = text("""
+_LOCK = Statement("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
+_WATERMARK = Statement("""
 SELECT coalesce(max(stored_seq), 0) FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes)
 """)
-_UNPROJECTED = text("""
+_UNPROJECTED = Statement("""
 SELECT m.* FROM projections p JOIN memories m ON m.id = p.memory_id
 WHERE p.project_id = :project AND m.project_id = :project AND m.scope_key = ANY(:scopes) AND m.state = 'active'
 ORDER BY p.requested_at DESC LIMIT 500
 """)
-_BY_HASH = text("""
+_BY_HASH = Statement("""
 SELECT id, hash, scope_key, expiration_date FROM memories
 WHERE project_id = :project AND scope_key = ANY(:scopes) AND hash = ANY(:hashes) AND state = 'active'
 """)
-_EXPIRE = text("""
+_EXPIRE = Statement("""
 UPDATE memories SET state = 'expired', updated_at = now() WHERE id = ANY(:ids) AND state = 'active'
 """)
-_BY_IDS = text("SELECT * FROM memories WHERE project_id = :project AND id = ANY(:ids)")
-_NEIGHBOURS = text("""
+_BY_IDS = Statement("SELECT * FROM memories WHERE project_id = :project AND id = ANY(:ids)")
+_NEIGHBOURS = Statement("""
 SELECT DISTINCT m.* FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
   AS near(scope_key, lane_key, position)
 JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
   AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
 """)
-_CLOSE = text("""
+_CLOSE = Statement("""
 UPDATE memories SET state = :state, replaced_by = :by, replaced_kind = :kind, valid_to = :at,
   updated_at = clock_timestamp(), version = version + 1
 WHERE id = :id AND state = 'active' AND NOT immutable
 """)
-_RECENT = text("""
+_RECENT = Statement("""
 SELECT position, role, name, content, said_at FROM messages
 WHERE project_id = :project AND lane_key = :lane AND position < :before ORDER BY position DESC LIMIT :limit
 """)
@@ -64,7 +65,7 @@ _ADD_LINKS = pg_insert(EntityLinkRow).on_conflict_do_nothing()
 def memory_of(row: Mapping[Any, Any]) -> Memory:
     """A row of `memories` as the domain's Memory."""
     return Memory(
-        scope=Scope.of(dict(row)),
+        scope=Scope(row["user_id"], row["agent_id"], row["app_id"], row["run_id"]),
         state=MemoryState(row["state"]),
         entities=[Entity(**entity) for entity in row["entities"]],
         **{name: row[name] for name in _PLAIN},
@@ -93,28 +94,28 @@ class SqlMemoryStore:
     def lock_scopes(self, project_id: UUID, scope_keys: Sequence[str]) -> None:
         """Serialise the writers of these scopes until the transaction ends; sorted, so that none wait in a ring."""
         for key in sorted(set(scope_keys)):
-            self._connection.execute(_LOCK, {"key": f"{project_id}:{key}"})
+            _LOCK.run(self._connection, {"key": f"{project_id}:{key}"})
 
     def watermark(self, project_id: UUID, scope_keys: Sequence[str]) -> int:
         """The highest `stored_seq` of these scopes: what Context has seen."""
         params = {"project": project_id, "scopes": list(scope_keys)}
-        return int(self._connection.execute(_WATERMARK, params).scalar_one())
+        return int(_WATERMARK.first(self._connection, params)[0])
 
     def unprojected(self, project_id: UUID, scope_keys: Sequence[str]) -> list[Memory]:
         """Active memories of these scopes that the index does not hold yet, newest first, 500 at most."""
         params = {"project": project_id, "scopes": list(scope_keys)}
-        return [memory_of(row) for row in self._connection.execute(_UNPROJECTED, params).mappings()]
+        return [memory_of(row) for row in _UNPROJECTED.mappings(self._connection, params)]
 
     def active_by_hash(
         self, project_id: UUID, scope_keys: Sequence[str], hashes: Sequence[str]
     ) -> dict[tuple[str, str], KnownText]:
         """(scope_key, hash) → the active memory with this text."""
         params = {"project": project_id, "scopes": list(scope_keys), "hashes": list(hashes)}
-        rows = self._connection.execute(_BY_HASH, params)
+        rows = _BY_HASH.rows(self._connection, params)
         return {(row.scope_key, row.hash): KnownText(row.id, row.expiration_date) for row in rows}
 
     def expire(self, ids: Sequence[UUID]) -> None:
-        self._connection.execute(_EXPIRE, {"ids": list(ids)})
+        _EXPIRE.run(self._connection, {"ids": list(ids)})
 
     def add(self, memories: Sequence[Memory]) -> None:
         """Insert. A text that is active already raises UniqueViolation in the end: the whole work is done again."""
@@ -124,12 +125,12 @@ class SqlMemoryStore:
     def close(self, memory_id: UUID, state: str, by: UUID, kind: str | None, at: datetime) -> bool:
         """active → superseded | merged by another memory; False when it was not active any more."""
         params = {"id": memory_id, "state": state, "by": by, "kind": kind, "at": at}
-        return self._connection.execute(_CLOSE, params).rowcount == 1
+        return _CLOSE.run(self._connection, params) == 1
 
     def by_ids(self, project_id: UUID, ids: Sequence[UUID]) -> list[Memory]:
         """In any order; deleted rows included."""
         params = {"project": project_id, "ids": list(ids)}
-        return [memory_of(row) for row in self._connection.execute(_BY_IDS, params).mappings()]
+        return [memory_of(row) for row in _BY_IDS.mappings(self._connection, params)]
 
     def neighbours(self, project_id: UUID, memories: Sequence[Memory], reach: int) -> list[Memory]:
         """Active memories of the same scope and lane within ±`reach` positions of any of these, themselves too."""
@@ -140,7 +141,7 @@ class SqlMemoryStore:
             "positions": [memory.position for memory in memories],
             "reach": reach,
         }
-        return [memory_of(row) for row in self._connection.execute(_NEIGHBOURS, params).mappings()]
+        return [memory_of(row) for row in _NEIGHBOURS.mappings(self._connection, params)]
 
     def record(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """History rows; `id` and `created_at` are the caller's to give or are made here."""
@@ -156,7 +157,7 @@ class SqlMemoryStore:
     def recent_messages(self, project_id: UUID, lane_key: str, before: int, limit: int) -> list[SaidBefore]:
         """The lane's last messages before a position, oldest first."""
         params = {"project": project_id, "lane": lane_key, "before": before, "limit": limit}
-        return [SaidBefore(*row) for row in self._connection.execute(_RECENT, params)][::-1]
+        return [SaidBefore(*row) for row in _RECENT.rows(self._connection, params)][::-1]
 
 
 def entity_rows(memories: Sequence[Memory]) -> list[dict[str, Any]]:

@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
+from core.adapters.sql.statement import Statement
 from core.domain.work import Version
 
-_REQUEST = text("""
+_REQUEST = Statement("""
 INSERT INTO projections (project_id, memory_id, requested_at)
 SELECT :project, id, now() FROM unnest(CAST(:ids AS uuid[])) AS wanted(id) ORDER BY id
 ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at
 """)
-_REQUEST_ALL = text("""
+_REQUEST_ALL = Statement("""
 INSERT INTO projections (project_id, memory_id, requested_at)
 SELECT project_id, id, now() FROM memories WHERE state <> 'deleted' ORDER BY id
 ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at
 """)
-_LOCK = text("""
+_LOCK = Statement("""
 SELECT memory_id FROM projections WHERE project_id = :project AND memory_id = ANY(:ids)
 ORDER BY memory_id FOR UPDATE
 """)
 # What was told to wait for these memories is due now: they are searchable.
-_DONE = text("""
+_DONE = Statement("""
 WITH shown AS (
   DELETE FROM projections WHERE project_id = :project AND memory_id = ANY(:ids)
 ), due AS (
@@ -33,10 +34,10 @@ WITH shown AS (
 )
 SELECT count(*) FROM due
 """)
-_VERSIONS = text("""
+_VERSIONS = Statement("""
 SELECT id, version, updated_at, state FROM memories WHERE project_id = :project AND id = ANY(:ids)
 """)
-_PENDING = text("""
+_PENDING = Statement("""
 SELECT project_id, memory_id FROM projections
 WHERE requested_at <= now() - :older * interval '1 s' ORDER BY requested_at LIMIT :limit
 """)
@@ -49,27 +50,27 @@ class SqlProjectionStore:
     def request(self, project_id: UUID, memory_ids: Sequence[UUID]) -> None:
         """Note, in the transaction of the change itself, that these memories have to be projected."""
         if memory_ids:
-            self._connection.execute(_REQUEST, {"project": project_id, "ids": list(memory_ids)})
+            _REQUEST.run(self._connection, {"project": project_id, "ids": list(memory_ids)})
 
     def request_all(self) -> int:
         """The same for every memory of every project (operations role); returns how many."""
-        return self._connection.execute(_REQUEST_ALL).rowcount
+        return _REQUEST_ALL.run(self._connection, {})
 
     def lock(self, project_id: UUID, memory_ids: Sequence[UUID]) -> list[UUID]:
         """The ones still waiting among these; their rows stay locked until the transaction ends."""
-        rows = self._connection.execute(_LOCK, {"project": project_id, "ids": list(memory_ids)})
+        rows = _LOCK.rows(self._connection, {"project": project_id, "ids": list(memory_ids)})
         return [row.memory_id for row in rows]
 
     def versions(self, project_id: UUID, memory_ids: Sequence[UUID]) -> dict[UUID, Version]:
-        rows = self._connection.execute(_VERSIONS, {"project": project_id, "ids": list(memory_ids)})
+        rows = _VERSIONS.rows(self._connection, {"project": project_id, "ids": list(memory_ids)})
         return {row.id: Version(row.version, row.updated_at, row.state) for row in rows}
 
     def done(self, project_id: UUID, memory_ids: Sequence[UUID]) -> int:
         """The index shows these memories; returns how many webhook deliveries became due with that."""
         params = {"project": project_id, "ids": list(memory_ids)}
-        return int(self._connection.execute(_DONE, params).scalar_one())
+        return int(_DONE.first(self._connection, params)[0])
 
     def pending(self, older_than: float, limit: int) -> list[tuple[UUID, UUID]]:
         """(project, memory) of the oldest requests, of all projects (operations role)."""
-        rows = self._connection.execute(_PENDING, {"older": older_than, "limit": limit})
+        rows = _PENDING.rows(self._connection, {"older": older_than, "limit": limit})
         return [(row.project_id, row.memory_id) for row in rows]
