@@ -43,9 +43,8 @@ class Support:
 
     @classmethod
     def of(cls, texts: Sequence[str], code: str) -> Support:
-        """The support of these texts in language `code`; the last ones are kept, since all candidates of one
-        answer rest on the same."""
-        return _support(tuple(texts), code)
+        """The support of these texts in language `code`."""
+        return _joined(tuple(texts), code)
 
     def speaks_of(self, mark: str) -> bool:
         """Is a mark of `content` in the sources? Forms of a word that share four letters count as one."""
@@ -59,17 +58,30 @@ class Support:
         return word in self.words or (len(word) >= 3 and word in self.squashed)
 
 
-@lru_cache(maxsize=32)
-def _support(texts: tuple[str, ...], code: str) -> Support:
-    folded = unaccented(fold("\n".join(texts)))
+@lru_cache(maxsize=32)  # all candidates of one answer rest on the same texts
+def _joined(texts: tuple[str, ...], code: str) -> Support:
+    parts = [_support(text, code) for text in texts]
+    return Support(
+        text="\n".join(part.text for part in parts),
+        squashed="".join(part.squashed for part in parts),
+        words=frozenset().union(*(part.words for part in parts)),
+        prefixes=frozenset().union(*(part.prefixes for part in parts)),
+        numbers=frozenset().union(*(part.numbers for part in parts)),
+        about=frozenset().union(*(part.about for part in parts)),
+    )
+
+
+@lru_cache(maxsize=4096)  # the adds of a conversation share what was said before and what is known
+def _support(text: str, code: str) -> Support:
+    folded = unaccented(fold(text))
     found = _WORD.findall(folded)
     return Support(
         text=folded,
         squashed="".join(found),
         words=frozenset(found),
         prefixes=frozenset(word[:_PREFIX] for word in found if len(word) >= _PREFIX),
-        numbers=frozenset().union(*(numbers(text, strict=False) for text in texts)),
-        about=content("\n".join(texts), code),
+        numbers=frozenset(numbers(text, strict=False)),
+        about=content(text, code),
     )
 
 
