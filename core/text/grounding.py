@@ -66,7 +66,7 @@ def _number(candidate: str, support: Support) -> str | None:
 def _month(candidate: str, sources: Sequence[str], allowed: Sequence[str]) -> str | None:
     """A month that neither was named nor lies in a resolved date. Without resolved dates relative ones stay open."""
     named = months(candidate)
-    known = months("\n".join([*sources, *allowed]))
+    known = frozenset().union(*map(months, [*sources, *allowed]))
     if not named - known or (not allowed and any(_RELATIVE.search(source) for source in sources)):
         return None
     return f"month {min(named - known)} is not in the conversation"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from core.text.lang.dates import CALENDARS
 from core.text.lang.numbers import CHINESE_DIGITS, CHINESE_UNITS, ORDINALS, WEAK, WORDS
@@ -47,7 +48,8 @@ def numbers(text: str, *, strict: bool = True) -> set[str]:
     return found | _chinese(folded, strict)
 
 
-def months(text: str) -> set[int]:
+@lru_cache(maxsize=4096)  # the adds of a conversation share their sources
+def months(text: str) -> frozenset[int]:
     """Months named in a text, 1 to 12: by name in English, German, Spanish or French, or in an ISO date.
 
     "may" and "march" count only with a capital, as they are verbs too.
@@ -57,7 +59,7 @@ def months(text: str) -> set[int]:
         month = _MONTHS.get(word.casefold())
         if month is not None and (word[0].isupper() or word not in ("may", "march", "mars", "sept")):
             found.add(month)
-    return found
+    return frozenset(found)
 
 
 def _value(written: str) -> float:

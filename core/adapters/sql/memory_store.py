@@ -40,10 +40,11 @@ UPDATE memories SET state = 'expired', updated_at = now() WHERE id = ANY(:ids) A
 """)
 _BY_IDS = Statement("SELECT * FROM memories WHERE project_id = :project AND id = ANY(:ids)")
 _NEIGHBOURS = Statement("""
-SELECT DISTINCT m.* FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
-  AS near(scope_key, lane_key, position)
-JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
-  AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
+SELECT * FROM memories WHERE id IN (
+  SELECT m.id FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
+    AS near(scope_key, lane_key, position)
+  JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
+    AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active')
 """)
 _CLOSE = Statement("""
 UPDATE memories SET state = :state, replaced_by = :by, replaced_kind = :kind, valid_to = :at,
