@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from core.adapters.sql.database import PoolOptions, SqlDatabase
+from core.adapters.sql.statement import Statement
 from core.domain.ids import new_id
 from core.ports.database import DatabaseUnavailable
 from deploy.local.postgres_server import running_postgres
@@ -22,7 +23,7 @@ from tests.waiting import wait_until
 
 _SIZE = 3
 _CUT = """
-SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
 WHERE application_name LIKE 'memlane_%' AND datname = current_database() AND pid <> pg_backend_pid()
 """
 _PID = text("SELECT pg_backend_pid()")
@@ -95,6 +96,74 @@ def backends(url: str) -> set[int]:
             return set()
 
     return wait_until(found, what="PostgreSQL accepts connections")
+
+
+def test_statements_are_confined_to_their_project_whoever_had_the_session_before(database: str) -> None:
+    store, one, other = SqlDatabase(database, PoolOptions(size=1)), new_id(), new_id()
+    named = text("SELECT current_setting('memlane.project', true)")
+    for project in (one, one, other, one):
+        with store.statements(project) as tx:
+            assert tx.connection.execute(named).scalar_one() == str(project)
+        with store.transaction(other) as tx:
+            assert tx.connection.execute(named).scalar_one() == str(other)
+        with store.statements(project) as tx:
+            assert tx.connection.execute(named).scalar_one() == str(project)
+    store.close()
+
+
+def test_statements_keep_no_lock_between_them(store: SqlDatabase) -> None:
+    project = new_id()
+    with store.statements(project) as tx:
+        tx.memories.lock_scopes(project, ["scope"])
+        with store.transaction(project) as beside:
+            beside.memories.lock_scopes(project, ["scope"])
+
+
+def test_sessions_that_the_server_ended_cost_statements_no_error(store: SqlDatabase, database: str) -> None:
+    project = new_id()
+    for _ in range(2):
+        with store.statements(project) as tx:
+            tx.memories.watermark(project, ["scope"])
+        cut_all(database)
+
+
+def test_a_session_that_ends_between_two_statements_is_told(store: SqlDatabase, database: str) -> None:
+    project = new_id()
+
+    def work() -> None:
+        with store.statements(project) as tx:
+            tx.memories.watermark(project, ["scope"])
+            cut_all(database)
+            tx.memories.watermark(project, ["scope"])
+
+    with pytest.raises(DatabaseUnavailable):
+        work()
+    with store.statements(project) as tx:
+        assert tx.memories.watermark(project, ["scope"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "error"),
+    [
+        ("SELECT 1 / :n", psycopg.errors.DivisionByZero),
+        ("SELECT nonsense WHERE :n = 0", psycopg.errors.UndefinedColumn),
+        ("SELECT pg_sleep(5 + :n)", DatabaseUnavailable),
+    ],
+    ids=["arithmetic", "a bug", "out of time"],
+)
+def test_a_failing_statement_is_told_as_what_it_is(database: str, sql: str, error: type[Exception]) -> None:
+    store = SqlDatabase(database, PoolOptions(size=1, statement_timeout=0.2))
+    with pytest.raises(error), store.statements(new_id()) as tx:
+        Statement(sql).rows(tx.connection, {"n": 0})
+    with store.statements(new_id()) as tx:
+        assert Statement("SELECT :n + 1").first(tx.connection, {"n": 1})[0] == 2
+    store.close()
+
+
+def test_percent_signs_colons_and_casts_are_left_alone(store: SqlDatabase) -> None:
+    said = Statement("SELECT '100 %' || :word::text || ' at 10:30 %s' AS said, 5 % 3 AS rest")
+    with store.statements(new_id()) as tx:
+        assert tuple(said.first(tx.connection, {"word": " of: it"})) == ("100 % of: it at 10:30 %s", 2)
 
 
 def test_a_transaction_that_had_begun_is_not_done_twice_but_told(store: SqlDatabase, database: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import psycopg
-from psycopg.rows import dict_row, namedtuple_row
+from psycopg.rows import dict_row, namedtuple_row, tuple_row
 from sqlalchemy import Connection
 
 from core.adapters.sql.control import lost
@@ -42,8 +42,8 @@ class Statement:
         return self._sent(connection, params, dict_row).fetchall()
 
     def run(self, connection: Connection, params: Mapping[str, Any]) -> int:
-        """For what returns no rows: how many it touched."""
-        return self._sent(connection, params, namedtuple_row).rowcount
+        """How many rows it touched, for statements whose rows nobody asks for."""
+        return self._sent(connection, params, tuple_row).rowcount
 
     def _sent(self, connection: Connection, params: Mapping[str, Any], rows: Any) -> psycopg.Cursor[Any]:
         driver = connection.connection.driver_connection
