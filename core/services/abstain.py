@@ -44,7 +44,7 @@ def least_score(
         return 0.0
     ids = _nearest(found, "dense", params.usual_of)
     embedder = runtime.models.embedder
-    with runtime.database.transaction(question.project_id) as tx:
+    with runtime.database.statements(question.project_id) as tx:
         vectors = tx.search_reads.vectors(question.project_id, ids, embedder.dims)
     nearest = [id_ for id_ in ids if id_ in vectors]
     if not nearest:

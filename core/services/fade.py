@@ -18,7 +18,7 @@ def faded(
     database: Database, project_id: UUID, ranked: Sequence[Ranked], found: Found, now: datetime
 ) -> list[Ranked]:
     """The same hits, each score times its factor and at most 1, best first."""
-    with database.transaction(project_id) as tx:
+    with database.statements(project_id) as tx:
         touches = tx.touches.of(project_id, [hit.id for hit in ranked])
     kept = []
     for hit in ranked:

@@ -18,7 +18,7 @@ def list_entities(database: Database, project_id: UUID, window: Window | None) -
 
     Raises MemlaneError("page_invalid").
     """
-    with database.transaction(project_id) as tx:
+    with database.statements(project_id) as tx:
         totals = tx.scope_entities.totals(project_id)
         count = sum(totals.values())
         if window is None:
@@ -34,7 +34,7 @@ def read_entity(database: Database, project_id: UUID, type_: str, name: str) -> 
     """Raises MemlaneError: `entity_type_invalid`, `entity_not_found` (never named by any add)."""
     if type_ not in ENTITY_TYPES:
         raise MemlaneError("entity_type_invalid")
-    with database.transaction(project_id) as tx:
+    with database.statements(project_id) as tx:
         entity = tx.scope_entities.one(project_id, type_, name)
     if entity is None:
         raise MemlaneError("entity_not_found")
@@ -47,7 +47,7 @@ def read_entity_by_number(database: Database, project_id: UUID, type_: str, numb
         raise MemlaneError("entity_type_invalid_v1")
     if not (number.isascii() and number.isdecimal()) or len(number) > 19 or int(number) > MAX_NUMBER:
         raise MemlaneError("entity_id_invalid")
-    with database.transaction(project_id) as tx:
+    with database.statements(project_id) as tx:
         entity = tx.scope_entities.by_number(project_id, type_, int(number))
     if entity is None:
         raise MemlaneError("entity_not_found")

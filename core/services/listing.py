@@ -48,7 +48,7 @@ def list_memories(database: Database, query: ListQuery) -> MemoryPage:
     """
     moment = (query.as_of or query.now).astimezone(UTC)
     selected = select(query.filters, query.narrowing, moment.date())
-    with database.transaction(query.project_id) as tx:
+    with database.statements(query.project_id) as tx:
         where = scoped(selected, strict_scoping(tx, query.project_id, query.strict))
         count, last = tx.memory_reads.measure(query.project_id, where, query.until, query.as_of)
         require_page(query.window, count)

@@ -43,7 +43,7 @@ class ProjectSettings:
         known, began, changes = self._known.get(project_id), time.monotonic(), self._changes
         if known is not None and began - known[0] < REMEMBERED_SECONDS:
             return known[1]
-        with database.transaction(project_id) as tx:
+        with database.statements(project_id) as tx:
             project = tx.projects.project(project_id)
         settings = project.settings if project else {}
         with self._lock:
@@ -61,7 +61,7 @@ class ProjectSettings:
 
 def read_project(database: Database, project_id: UUID) -> Project:
     """Raises MemlaneError("project_not_found")."""
-    with database.transaction(project_id) as tx:
+    with database.statements(project_id) as tx:
         project = tx.projects.project(project_id)
     if project is None:
         raise MemlaneError("project_not_found")

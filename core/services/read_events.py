@@ -17,7 +17,7 @@ def read_event(database: Database, project_id: UUID, event_id: str) -> EventReco
     id_ = parse_id(event_id)
     if id_ is None:
         raise MemlaneError("event_not_found")
-    with database.transaction(project_id) as tx:
+    with database.statements(project_id) as tx:
         event = tx.event_reads.one(project_id, id_)
         if event is None:
             raise MemlaneError("event_not_found")
@@ -26,7 +26,7 @@ def read_event(database: Database, project_id: UUID, event_id: str) -> EventReco
 
 def list_events(database: Database, project_id: UUID, narrowed: EventFilter, window: Window) -> Page[EventRecord]:
     """Newest first. Raises MemlaneError("page_invalid")."""
-    with database.transaction(project_id) as tx:
+    with database.statements(project_id) as tx:
         count = tx.event_reads.count(project_id, narrowed)
         require_page(window, count)
         return Page(tx.event_reads.page(project_id, narrowed, window.offset, window.size), count, window)

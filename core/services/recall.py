@@ -166,12 +166,12 @@ def _query(runtime: Runtime, ask: Ask, limit: int) -> IndexLists:
 def _resolved(runtime: Runtime, ask: Ask) -> Mapping[Node, Sequence[UUID]]:
     if not unindexed(ask.where):
         return {}
-    with runtime.database.transaction(ask.project_id) as tx:
+    with runtime.database.statements(ask.project_id) as tx:
         return resolve_leaves(tx, ask.project_id, ask.where)
 
 
 def _confirmed(runtime: Runtime, ask: Ask, ids: Sequence[UUID]) -> dict[UUID, Recalled]:
-    with runtime.database.transaction(ask.project_id) as tx:
+    with runtime.database.statements(ask.project_id) as tx:
         memories: list[Recalled] = tx.search_reads.still_there(ask.project_id, ask.where, ids)
         confirmed = {memory.id: memory for memory in memories}
         stale = [id_ for id_ in ids if id_ not in confirmed]

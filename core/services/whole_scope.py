@@ -43,7 +43,7 @@ def read_whole(runtime: Runtime, project_id: UUID, where: Node, most: int) -> Wh
     if single_scope(where) is None:
         return None
     model, dims = runtime.models.embedder.name, runtime.models.embedder.dims
-    with runtime.database.transaction(project_id) as tx:
+    with runtime.database.statements(project_id) as tx:
         memories, vectors = tx.search_reads.whole_scope(project_id, where, most, model, dims)
     if not memories:
         return None
