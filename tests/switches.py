@@ -248,8 +248,8 @@ SWITCHES = {
     "scope_lock": Switch(
         "the lock on a scope while it is written",
         _scope_lock,
-        "tests/contracts/test_database.py::test_writers_of_one_scope_go_one_after_the_other",
-        "assert order",
+        "tests/contracts/test_ingestion_store.py::test_writers_of_one_scope_go_one_after_the_other",
+        "assert waits == 1",
     ),
     "restore": Switch(
         "a collection that the index has lost is made again",

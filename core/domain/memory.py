@@ -21,6 +21,12 @@ class MemoryState(StrEnum):
     DELETED = "deleted"
 
 
+def expired(expiration_date: date | None, today: date) -> bool:
+    """A memory is good through its day of expiration. After it, it is as good as gone, though it may still be called
+    active until the sweep comes."""
+    return expiration_date is not None and expiration_date < today
+
+
 @dataclass(frozen=True)
 class Entity:
     """A thing a memory speaks of. `key` is its canonical form: entities with one key are one thing."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from core.domain.memory import Memory
-from core.domain.outcomes import Outcome
 from core.domain.scope import Scope
 
 
@@ -50,16 +48,6 @@ class EventWork:
     created_at: datetime
     settings: dict[str, Any]  # the project's, when the event was claimed
     age: float  # seconds, when it was claimed, since it was accepted or last queued again: by the database's clock
-
-
-@dataclass
-class Commit:
-    """What an event leaves behind: stored memories, what became of each candidate, what it cost."""
-
-    stored: list[Memory] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
-    reason: str | None = None
-    usage: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

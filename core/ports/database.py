@@ -2,7 +2,8 @@
 
 A service opens a transaction, works on its stores and commits by leaving the block; an exception rolls back.
 `transaction(project)` runs as the application role under row-level security, `operations()` as the
-operations role (claims, sweeps, heartbeats, key lookup), which sees every project.
+operations role (claims, sweeps, heartbeats, key lookup), which sees every project. `statements(project)` and
+`autocommit()` are the same two without a transaction around the statements.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class UniqueViolation(Exception):
 
 
 class Transaction(Protocol):
-    """An open transaction: a store for each noun, all on the same connection. They are good until the block ends."""
+    """A store for each noun, all on one connection, in a transaction or without one; good until the block ends."""
 
     @property
     def events(self) -> EventStore: ...
@@ -133,8 +134,11 @@ class Database(Protocol):
         ...
 
     def statements(self, project_id: UUID) -> AbstractContextManager[Transaction]:
-        """Confined to one project; every statement is a transaction of its own, which costs the fewest round trips.
-        For reads that need not be of one moment, and for a single guarded write."""
+        """Confined to one project, but every statement is a transaction of its own: nothing is rolled back together,
+        and no lock outlives its statement. For reads, and for one write that guards itself.
+
+        Several reads of one moment take one statement: two statements of a `transaction` see different moments too.
+        """
         ...
 
     def operations(self) -> AbstractContextManager[Transaction]:
@@ -142,7 +146,7 @@ class Database(Protocol):
         ...
 
     def autocommit(self) -> AbstractContextManager[Transaction]:
-        """Like `operations`, but every statement is a transaction of its own: no lock is held between two."""
+        """Like `operations`, but every statement is a transaction of its own, as in `statements`."""
         ...
 
     def alone(self, key: int) -> AbstractContextManager[bool]:

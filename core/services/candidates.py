@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import lru_cache
 from uuid import UUID
 
 from core.domain.conversation import speaker_of
@@ -15,6 +14,7 @@ from core.domain.temporal import NOTHING_TOLD, TimeTold
 from core.services.recall import Found
 from core.text.entities import canonical_key
 from core.text.query import QueryTerms
+from core.text.remembered import remembered
 from core.text.similar import retelling
 from core.text.told import days_told, ends_in_question
 
@@ -61,7 +61,7 @@ def read_ahead(found: Found, enough: Callable[[], bool]) -> None:
         text = found.memories[id_].text
         _speaker_key(text)
         if place < _TOLD_AHEAD:
-            _retelling(text)
+            retelling(text)
 
 
 def by_keywords(found: Found, params: RankingParams) -> list[Ranked]:
@@ -87,16 +87,13 @@ def repeats_last(
     for hit in ranked:
         if len(kept) >= wanted and sum(better.score >= hit.score for better in kept) >= wanted:
             break
-        telling = _retelling(memories[hit.id].text)
+        telling = retelling(memories[hit.id].text)
         kept.append(hit.scaled(params.repeat_factor) if telling in said else hit)
         said.add(telling)
     return sorted(kept, key=lambda hit: -hit.score)[:wanted]
 
 
-_retelling = lru_cache(maxsize=4096)(retelling)
-
-
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def _speaker_key(text: str) -> str | None:
     speaker = speaker_of(text)
     return canonical_key(speaker) if speaker else None

@@ -1,8 +1,9 @@
 """Which collections of the index are written and read: rows in PostgreSQL say so.
 
-Who writes points or vectors asks within its transaction (`written_by`, `require_embedder`) and so holds the
-answer until its end; a switch waits for it. Who searches asks the registry, whose answer may be a second old: a
-collection that is replaced goes on being written, and is there, for longer than that.
+Who writes points or vectors asks within its transaction (`HeldCollections.held`, `IngestionStore.enter`) and so holds
+the answer until its end; a switch waits for it. `written_by` and `require_embedder` say what follows from it. Who
+searches asks the registry, whose answer may be a second old: a collection that is replaced goes on being written, and
+is there, for longer than that.
 """
 
 from __future__ import annotations
@@ -111,21 +112,19 @@ def check_embedder(active: IndexCollection, embedder: Embedder) -> None:
         )
 
 
-def written_by(runtime: Runtime, tx: Transaction, held: ByRole | None = None) -> Collections:
-    """The collections that a transaction which writes points has to write, held until it ends.
+def written_by(runtime: Runtime, tx: Transaction, held: ByRole) -> Collections:
+    """The collections that a transaction which holds these has to write points to.
 
-    Call it before any row is locked, so that a switch never stands between two transactions; `held`: what
-    `IngestionStore.enter` gave.
+    It must have asked before it locked any row, so that a switch never stands between two transactions.
     """
-    rows = tx.rebuild.held() if held is None else held
-    if "active" not in rows:
+    if "active" not in held:
         runtime.collections.current()
-        rows = tx.rebuild.held()
-    return Collections.of(rows)
+        held = tx.rebuild.held()
+    return Collections.of(held)
 
 
 def require_embedder(runtime: Runtime, held: ByRole) -> None:
-    """For a transaction that stores vectors of this process's embedder, with what it holds (`HeldCollections.held`,
-    `IngestionStore.enter`): they are of the model that is in force until it ends. Raises EmbedderConflict."""
+    """For a transaction that holds these and stores vectors of this process's embedder: they are of the model that is
+    in force until it ends. Raises EmbedderConflict."""
     if "active" in held:
         check_embedder(held["active"], runtime.models.embedder)

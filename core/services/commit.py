@@ -9,12 +9,12 @@ from typing import Any
 
 from core.domain.conversation import CONTEXT_REACH
 from core.domain.ids import new_id
-from core.domain.memory import Memory, MemoryState, Turn
+from core.domain.memory import Memory, MemoryState, Turn, expired
 from core.domain.outcomes import Outcome, reason_for_nothing
 from core.domain.work import Done, EventWork, Superseded
 from core.ports.database import LaneRef, Transaction
 from core.ports.stores.events import EventResult
-from core.ports.stores.ingestion import Known, Stored
+from core.ports.stores.ingestion import Additions, Known
 from core.services.collections import require_embedder
 from core.services.context import Context
 from core.services.deduplicate import Draft, twin_of
@@ -46,14 +46,14 @@ def commit(runtime: Runtime, lane: LaneRef, prepared: Prepared) -> Done | Supers
         if held is None:
             return Superseded()
         require_embedder(runtime, held)
-        stored, outcomes = _new(runtime, tx, prepared, keys) if keys else ([], [])
+        new, outcomes = _still_new(runtime, tx, prepared, keys) if keys else ([], [])
         outcomes = [*prepared.outcomes, *outcomes]
-        tx.ingestion.store(_stored(prepared, stored, runtime.limits.context_messages))
-        changed = stored + _supersede(tx, prepared, stored, outcomes)
+        tx.ingestion.store(_additions(prepared, new, runtime.limits.context_messages))
+        changed = new + _supersede(tx, prepared, new, outcomes)
         done: EventResult = {
-            "results": [_result(memory) for memory in stored],
+            "results": [_result(memory) for memory in new],
             "outcomes": [outcome.as_dict() for outcome in outcomes],
-            "reason": None if stored else reason_for_nothing(outcomes),
+            "reason": None if new else reason_for_nothing(outcomes),
             "usage": prepared.usage,
         }
         waiting = tx.ingestion.finish(lane, work.id, done, changed, CONTEXT_REACH)
@@ -68,22 +68,18 @@ class LostClaim(Exception):
     """The event was ended by somebody else while its lease was held (erased): everything is rolled back."""
 
 
-def _new(
+def _still_new(
     runtime: Runtime, tx: Transaction, prepared: Prepared, keys: list[str]
 ) -> tuple[list[Memory], list[Outcome]]:
-    """The rows to store, and what became of every draft."""
+    """Rows for the drafts that nobody holds, and what became of each; an expired memory with the text gives way."""
     project_id = prepared.work.project_id
     today = runtime.clock.now().date()
-    hashes = [draft.hash for draft in prepared.drafts]
-    if all(draft.verbatim for draft in prepared.drafts):
-        known = Known(tx.memories.active_by_hash(project_id, keys, hashes), [])
-    else:
-        known = tx.ingestion.known(project_id, keys, hashes, prepared.context.around.watermark)
+    known = _known(tx, prepared, keys)
     rows: list[Memory] = []
     outcomes: list[Outcome] = []
     for number, draft in enumerate(prepared.drafts):
         same = known.texts.get((draft.scope.key, draft.hash))
-        if same is not None and same.expiration_date is not None and same.expiration_date < today:
+        if same is not None and expired(same.expiration_date, today):
             tx.memories.expire([same.id])
             tx.projections.request(project_id, [same.id])
             same = None
@@ -96,10 +92,19 @@ def _new(
     return rows, outcomes
 
 
-def _stored(prepared: Prepared, rows: Sequence[Memory], keep: int) -> Stored:
+def _known(tx: Transaction, prepared: Prepared, keys: list[str]) -> Known:
+    """Verbatim adds have looked at no surroundings, and are compared with nothing but equal texts."""
+    project_id, hashes = prepared.work.project_id, [draft.hash for draft in prepared.drafts]
+    around = prepared.context.surroundings
+    if around is None:
+        return Known(tx.memories.active_by_hash(project_id, keys, hashes), [])
+    return tx.ingestion.known(project_id, keys, hashes, around.marks)
+
+
+def _additions(prepared: Prepared, rows: Sequence[Memory], keep: int) -> Additions:
     """Rows, with what they leave in other tables; and the messages that later adds of the lane may see."""
     relations = {(draft.scope.key, draft.hash): draft.candidate.relations for draft in prepared.drafts}
-    return Stored(
+    return Additions(
         memories=rows,
         history=[addition(row, prepared.turns) for row in rows],
         relations={row.id: relations[row.scope.key, row.hash] for row in rows},

@@ -12,7 +12,7 @@ from core.domain.errors import MemlaneError
 from core.domain.memory import Memory, ShownMemory, Turn
 from core.domain.work import EventWork
 from core.ports.extraction import Instructions
-from core.services.near import Surroundings, Whole, survey
+from core.services.near import Surroundings, survey
 from core.services.runtime import Runtime
 
 _QUERY_CHARACTERS = 1_500
@@ -20,11 +20,12 @@ _QUERY_CHARACTERS = 1_500
 
 @dataclass(frozen=True)
 class Context:
-    """What the later stages know of the past. `near`: the memories nearest to what is being said."""
+    """What the later stages know of the past. `near`: the memories nearest to what is being said; `surroundings`: all
+    that these are among, None where nobody looked (`infer=false`)."""
 
     earlier: list[Turn] = field(default_factory=list)
     near: list[Memory] = field(default_factory=list)
-    around: Surroundings = field(default_factory=lambda: Whole([]))
+    surroundings: Surroundings | None = None
     instructions: Instructions = field(default_factory=Instructions)
 
     @property
@@ -43,7 +44,7 @@ def gather(runtime: Runtime, work: EventWork, turns: Sequence[Turn]) -> Context:
         )
     earlier = [Turn(n, row.role, row.content, row.said_at, row.name, row.position) for n, row in enumerate(rows)]
     around = survey(runtime, work)
-    near = _nearest(runtime, work, turns, around) if around.watermark else []
+    near = _nearest(runtime, work, turns, around) if around.marks else []
     return Context(earlier, near, around, instructions_of(work.settings, work.payload))
 
 

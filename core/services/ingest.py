@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.domain.memory import Candidate, Turn
+from core.domain.memory import Candidate, Turn, expired
 from core.domain.outcomes import Outcome
 from core.domain.work import Done, EventWork, Superseded
 from core.ports.database import LaneRef
@@ -19,6 +19,7 @@ from core.services.commit import Prepared, commit
 from core.services.context import Context, gather
 from core.services.deduplicate import NEAR_COSINE, Draft, drafts_of, twin_of, without_twins
 from core.services.embed import embed_all
+from core.services.near import Surroundings
 from core.services.points import embedding_text_of
 from core.services.runtime import Runtime
 from core.services.turns import turns as turns_of
@@ -64,9 +65,7 @@ def ingest(runtime: Runtime, lane: LaneRef, work: EventWork) -> Done | Supersede
         outcomes = [*outcomes, *dropped]
         runtime.crash.reach("extract")
     drafts, repeats = drafts_of(candidates, work.scope, verbatim=verbatim)
-    known: list[Outcome] = []
-    if verbatim or context.around.watermark:
-        drafts, known = _without_known(runtime, work, drafts, context)
+    drafts, known = _without_known(runtime, work, drafts, context.surroundings)
     drafts, failed = attempt.timed("embed", lambda: _embed(attempt, drafts))
     runtime.crash.reach("embed")
     if not verbatim:
@@ -113,13 +112,13 @@ def _extract(attempt: Attempt, turns: list[Turn], context: Context) -> tuple[lis
 
 
 def _without_known(
-    runtime: Runtime, work: EventWork, drafts: list[Draft], context: Context
+    runtime: Runtime, work: EventWork, drafts: list[Draft], around: Surroundings | None
 ) -> tuple[list[Draft], list[Outcome]]:
     """Leave out, before anything is embedded, what is stored already by hash; Commit looks again."""
     if not drafts:
         return [], []
-    active = context.around.texts
-    if active is None or drafts[0].verbatim:
+    active = around.texts if around is not None else None
+    if active is None:
         keys = sorted({draft.scope.key for draft in drafts})
         with runtime.database.statements(work.project_id) as tx:
             active = tx.memories.active_by_hash(work.project_id, keys, [draft.hash for draft in drafts])
@@ -127,7 +126,7 @@ def _without_known(
     kept, outcomes = [], []
     for draft in drafts:
         row = active.get((draft.scope.key, draft.hash))
-        if row is None or (row.expiration_date is not None and row.expiration_date < today):
+        if row is None or expired(row.expiration_date, today):
             kept.append(draft)
         else:
             outcomes.append(Outcome("duplicate_of", draft.text, row.id))
@@ -159,14 +158,12 @@ def _embed(attempt: Attempt, drafts: list[Draft]) -> tuple[list[Draft], list[Out
 def _without_near(attempt: Attempt, drafts: list[Draft], context: Context) -> tuple[list[Draft], list[Outcome]]:
     """Inferred drafts that an active memory, or an earlier draft of the event, already says."""
     drafts, outcomes = without_twins(drafts)
-    if not drafts or not context.around.watermark:
+    around = context.surroundings
+    if not drafts or around is None or not around.marks:
         return drafts, outcomes
     vectors = np.stack([draft.vector for draft in drafts if draft.vector is not None])
-    if len(context.near) < attempt.runtime.limits.context_memories:
-        near = [context.near] * len(drafts)  # the scopes hold no others
-    else:
-        limit = attempt.runtime.limits.context_memories
-        near = context.around.nearest(attempt.runtime, attempt.work, vectors, limit, NEAR_COSINE)
+    limit = attempt.runtime.limits.context_memories
+    near = around.nearest(attempt.runtime, attempt.work, vectors, limit, least=NEAR_COSINE, known=context.near)
     kept = []
     for draft, memories in zip(drafts, near, strict=True):
         twin = twin_of(draft, memories)

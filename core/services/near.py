@@ -1,18 +1,20 @@
 """The active memories of a request's scopes: which are near to a text, and which text is there already.
 
-Few are read whole, without their texts, and compared here; of many the index is asked.
+Few are read whole, without their texts, and compared here; of many the index is asked. A search, which reads small
+scopes whole too (whole_scope.py), looks at one scope, needs texts and payloads, and goes by filters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
+from uuid import UUID
 
 import numpy as np
 
-from core.domain.memory import Memory, MemoryState
+from core.domain.memory import Memory, MemoryState, expired
 from core.domain.scope import Scope
 from core.domain.work import EventWork
 from core.ports.models import Matrix
@@ -20,6 +22,7 @@ from core.ports.stores.ingestion import ScopeRow
 from core.ports.stores.memories import KnownText
 from core.services.runtime import Runtime
 
+_FLOAT_BYTES = 4
 MOST_WHOLE = 240  # memories; beyond, the index is the cheaper one to ask
 
 
@@ -29,15 +32,18 @@ def scopes_of(scope: Scope) -> list[Scope]:
 
 
 @dataclass(frozen=True)
-class Whole:
+class ReadWhole:
     """All active memories of the scopes, as they were when Context looked."""
 
     rows: Sequence[ScopeRow]
 
-    @property
-    def watermark(self) -> int:
-        """The highest `stored_seq`, 0 when there is none: what is stored later is beyond it."""
-        return max((row.stored_seq for row in self.rows), default=0)
+    @cached_property
+    def marks(self) -> dict[str, int]:
+        """By scope key the highest `stored_seq`, beyond which is what comes later. Empty scopes are left out."""
+        found: dict[str, int] = {}
+        for row in self.rows:
+            found[row.scope_key] = max(row.stored_seq, found.get(row.scope_key, 0))
+        return found
 
     @cached_property
     def texts(self) -> dict[tuple[str, str], KnownText]:
@@ -45,32 +51,35 @@ class Whole:
         return {(row.scope_key, row.hash): KnownText(row.id, row.expiration_date) for row in self.rows}
 
     def nearest(
-        self, runtime: Runtime, work: EventWork, vectors: Matrix, limit: int, least: float = -1.0
+        self,
+        runtime: Runtime,
+        work: EventWork,
+        vectors: Matrix,
+        limit: int,
+        *,
+        least: float = -1.0,
+        known: Sequence[Memory] = (),
     ) -> list[list[Memory]]:
-        """For each vector, up to `limit` memories of at least this cosine, nearest first, their rows read anew."""
-        today, size = runtime.clock.now().date(), 4 * vectors.shape[1]
-        rows = [row for row in self.rows if not _gone(row.expiration_date, today) and _sized(row.embedding, size)]
-        if not rows:
-            return [[] for _ in vectors]
-        stored = np.frombuffer(b"".join(row.embedding or b"" for row in rows), dtype="<f4").reshape(len(rows), -1)
-        cosines = vectors @ stored.T
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
-        named = [
-            [rows[n].id for n in line if cosine[n] >= least] for line, cosine in zip(order, cosines, strict=True)
-        ]
-        wanted = sorted({id_ for ids in named for id_ in ids})
-        if not wanted:
-            return [[] for _ in vectors]
-        with runtime.database.statements(work.project_id) as tx:
-            pool = {memory.id: memory for memory in tx.memories.by_ids(work.project_id, wanted)}
-        return [[pool[id_] for id_ in ids if id_ in pool and _usable(pool[id_], today, size)] for ids in named]
+        """For each vector up to `limit` memories of at least the cosine `least`, nearest first; those that are not
+        `known` are read.
+
+        `vectors`: float32 of shape (texts, dims), of length 1 as all that is stored. Raises DatabaseUnavailable.
+        """
+        today, size = runtime.clock.now().date(), _FLOAT_BYTES * vectors.shape[1]
+        rows = [row for row in self.rows if not expired(row.expiration_date, today) and _sized(row.embedding, size)]
+        order = _order(vectors, [row.embedding for row in rows], limit, least)
+        named = [[rows[n].id for n in line] for line in order]
+        unknown = {id_ for line in named for id_ in line} - {memory.id for memory in known}
+        pool = _usable(runtime, work, unknown, known, vectors)
+        return [[pool[id_] for id_ in line if id_ in pool] for line in named]
 
 
 @dataclass(frozen=True)
-class Indexed:
-    """More memories than are read whole. `waiting`: those that the index does not hold yet."""
+class AskedOfIndex:
+    """More memories than are read whole. `waiting`: the newest of those that the index does not hold yet, 500 at
+    most."""
 
-    watermark: int
+    marks: Mapping[str, int]
     waiting: Sequence[Memory]
 
     @property
@@ -78,56 +87,73 @@ class Indexed:
         """Not known here: PostgreSQL has to be asked."""
 
     def nearest(
-        self, runtime: Runtime, work: EventWork, vectors: Matrix, limit: int, least: float = -1.0
+        self,
+        runtime: Runtime,
+        work: EventWork,
+        vectors: Matrix,
+        limit: int,
+        *,
+        least: float = -1.0,
+        known: Sequence[Memory] = (),
     ) -> list[list[Memory]]:
-        """As `Whole.nearest`. Raises IndexUnavailable."""
-        keys = [scope.key for scope in scopes_of(work.scope)]
-        hits = runtime.index.nearest(runtime.collections.current().active, work.project_id, keys, vectors, limit)
-        wanted = {hit.id for row in hits for hit in row}
-        with runtime.database.statements(work.project_id) as tx:
-            rows = tx.memories.by_ids(work.project_id, sorted(wanted)) if wanted else []
-        today, size = runtime.clock.now().date(), 4 * vectors.shape[1]
-        found = [m for m in [*rows, *self.waiting] if m.scope.key in keys and _usable(m, today, size)]
-        pool = list({m.id: m for m in found}.values())
-        return [_ranked(vector, pool, limit, least) for vector in vectors]
+        """As `ReadWhole.nearest`. Raises IndexUnavailable too."""
+        hits = runtime.index.nearest(
+            runtime.collections.current().active, work.project_id, _keys(work), vectors, limit
+        )
+        unknown = {hit.id for row in hits for hit in row} - {memory.id for memory in known}
+        pool = list(_usable(runtime, work, unknown, [*self.waiting, *known], vectors).values())
+        order = _order(vectors, [memory.embedding for memory in pool], limit, least)
+        return [[pool[n] for n in line] for line in order]
 
 
-Surroundings = Whole | Indexed
+Surroundings = ReadWhole | AskedOfIndex
 
 
 def survey(runtime: Runtime, work: EventWork) -> Surroundings:
     """What there is around an event. Raises DatabaseUnavailable."""
-    keys = [scope.key for scope in scopes_of(work.scope)]
+    keys = _keys(work)
     with runtime.database.statements(work.project_id) as tx:
         rows = tx.ingestion.whole(work.project_id, keys, MOST_WHOLE)
         if rows is not None:
-            return Whole(rows)
-        # The mark first: what is stored in between is seen twice, not missed.
-        watermark = tx.memories.watermark(work.project_id, keys)
-        return Indexed(watermark, tx.memories.unprojected(work.project_id, keys))
+            return ReadWhole(rows)
+        # The marks first: what is stored in between is seen twice, not missed.
+        marks = tx.memories.marks(work.project_id, keys)
+        return AskedOfIndex(marks, tx.memories.unprojected(work.project_id, keys))
 
 
-def _gone(expires: date | None, today: date) -> bool:
-    """An expired memory is as good as gone, though it may still be called active."""
-    return expires is not None and expires < today
+def _keys(work: EventWork) -> list[str]:
+    return [scope.key for scope in scopes_of(work.scope)]
+
+
+def _order(vectors: Matrix, embeddings: Sequence[bytes | None], limit: int, least: float) -> list[list[int]]:
+    """For each vector the places of the nearest embeddings, nearest first, equal ones in the order given."""
+    if not embeddings:
+        return [[] for _ in vectors]
+    stored = np.frombuffer(b"".join(one or b"" for one in embeddings), dtype="<f4").reshape(len(embeddings), -1)
+    cosines = vectors @ stored.T
+    places = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
+    return [[int(n) for n in line if near[n] >= least] for line, near in zip(places, cosines, strict=True)]
+
+
+def _usable(
+    runtime: Runtime, work: EventWork, ids: AbstractSet[UUID], others: Sequence[Memory], vectors: Matrix
+) -> dict[UUID, Memory]:
+    """Those of `ids`, as they are now, and the `others`: if active, not expired, and of the vectors' space."""
+    keys, today, size = _keys(work), runtime.clock.now().date(), _FLOAT_BYTES * vectors.shape[1]
+    found: list[Memory] = []
+    if ids:
+        with runtime.database.statements(work.project_id) as tx:
+            found = tx.memories.by_ids(work.project_id, sorted(ids))
+    return {
+        memory.id: memory
+        for memory in (*found, *others)
+        if memory.state is MemoryState.ACTIVE
+        and memory.scope.key in keys
+        and _sized(memory.embedding, size)
+        and not expired(memory.expiration_date, today)
+    }
 
 
 def _sized(embedding: bytes | None, size: int) -> bool:
-    """Of the same space: a rebuild with another embedder may be under way."""
+    """Of so many bytes: while a rebuild with another embedder is under way, some may be of another space."""
     return embedding is not None and len(embedding) == size
-
-
-def _usable(memory: Memory, today: date, size: int) -> bool:
-    return (
-        memory.state is MemoryState.ACTIVE
-        and _sized(memory.embedding, size)
-        and not _gone(memory.expiration_date, today)
-    )
-
-
-def _ranked(vector: Matrix, memories: list[Memory], limit: int, least: float) -> list[Memory]:
-    if not memories:
-        return []
-    stored = np.stack([np.frombuffer(memory.embedding or b"", dtype="<f4") for memory in memories])
-    cosines = stored @ vector
-    return [memories[n] for n in np.argsort(-cosines, kind="stable")[:limit] if cosines[n] >= least]

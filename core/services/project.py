@@ -28,14 +28,11 @@ def project(runtime: Runtime, project_id: UUID, memory_ids: Sequence[UUID]) -> N
     """
     for start in range(0, len(memory_ids), BATCH):
         with runtime.database.transaction(project_id) as tx:
-            project_in(runtime, tx, project_id, memory_ids[start : start + BATCH])
+            project_in(runtime, tx, project_id, memory_ids[start : start + BATCH], tx.rebuild.held())
 
 
-def project_in(
-    runtime: Runtime, tx: Transaction, project_id: UUID, memory_ids: Sequence[UUID], held: ByRole | None = None
-) -> None:
-    """The same inside the caller's transaction, which may move events along with it; `held`: what its
-    `IngestionStore.enter` gave.
+def project_in(runtime: Runtime, tx: Transaction, project_id: UUID, memory_ids: Sequence[UUID], held: ByRole) -> None:
+    """The same inside the caller's transaction, which holds the collections and may move events along with it.
 
     The projections rows stay locked during the call, so that two projectors cannot write one point in the
     wrong order; what was written is compared with the rows afterwards, and written again if they moved on.

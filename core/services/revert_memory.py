@@ -6,12 +6,12 @@ from dataclasses import replace
 from uuid import UUID
 
 from core.domain.errors import MemlaneError
-from core.domain.memory import Memory, MemoryState
+from core.domain.memory import Memory, MemoryState, expired
 from core.services.change import Target, locked, tried_again
 from core.services.collections import require_embedder
 from core.services.project import project_now
 from core.services.runtime import Runtime
-from core.services.update_memory import expired, refuse_immutable, store_change, vector_for
+from core.services.update_memory import refuse_immutable, store_change, vector_for
 
 
 def revert_memory(runtime: Runtime, target: Target, version: int) -> Memory:
@@ -51,6 +51,6 @@ def _restored(runtime: Runtime, old: Memory, past: Memory, vector: bytes) -> Mem
     new = replace(past, version=old.version + 1, updated_at=runtime.clock.now())
     if new.memory != old.memory:
         new.embedding = vector
-    if old.state is MemoryState.EXPIRED and expired(runtime, new):
+    if old.state is MemoryState.EXPIRED and expired(new.expiration_date, runtime.clock.now().date()):
         new.state = MemoryState.EXPIRED
     return new

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.domain.errors import MemlaneError
 from core.domain.identity_keys import without_identity
-from core.domain.memory import Memory, MemoryState
+from core.domain.memory import Memory, MemoryState, expired
 from core.ports.database import Transaction
 from core.ports.models import ModelError
 from core.services.change import Target, locked, tried_again
@@ -157,13 +157,9 @@ def _changed(runtime: Runtime, old: Memory, change: Change, vector: bytes | None
         new.created_at = change.created_at
     if not isinstance(change.expiration_date, Keep):
         new.expiration_date = change.expiration_date
-        if old.state is MemoryState.EXPIRED and not expired(runtime, new):
+        if old.state is MemoryState.EXPIRED and not expired(new.expiration_date, runtime.clock.now().date()):
             new.state = MemoryState.ACTIVE
     return new
-
-
-def expired(runtime: Runtime, memory: Memory) -> bool:
-    return memory.expiration_date is not None and memory.expiration_date < runtime.clock.now().date()
 
 
 def _make_room(runtime: Runtime, tx: Transaction, new: Memory) -> None:
@@ -172,7 +168,7 @@ def _make_room(runtime: Runtime, tx: Transaction, new: Memory) -> None:
     other = tx.memories.active_by_hash(new.project_id, [key], [new.hash]).get((key, new.hash))
     if other is None or other.id == new.id:
         return
-    if other.expiration_date is None or other.expiration_date >= runtime.clock.now().date():
+    if not expired(other.expiration_date, runtime.clock.now().date()):
         raise MemlaneError("duplicate_memory", memory_id=str(other.id))
     tx.memories.expire([other.id])
     tx.projections.request(new.project_id, [other.id])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from core.text.lang.negation import GIVEN_UP, HARD, HARD_CJK, IDIOMS, LIKING, LIKING_CJK, QUITTING, SOFT, SOFT_CJK
 from core.text.lang.numbers import WEAK, WORDS
@@ -14,6 +13,7 @@ from core.text.lang.stopwords import CHINESE, ENGLISH, LATIN
 from core.text.language import language
 from core.text.normalise import fold, unaccented
 from core.text.questions import asks, is_request
+from core.text.remembered import remembered
 from core.text.scripts import CJK, HAN, HANGUL
 from core.text.sentences import sentences
 from core.text.stems import script_language, stem, unelided
@@ -48,7 +48,7 @@ class Clause:
     quits: bool = False
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def clauses(text: str, code: str) -> tuple[Clause, ...]:
     """The clauses of all sentences of a text in language `code`; those that speak of nothing are left out."""
     found: list[Clause] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 
 from core.text.bm25 import K1, B, Sparse, token_id
+from core.text.remembered import remembered
 from core.text.tokens import tokens
 
 # Tokens of a text of average length and its four neighbours, each weighed as `CONTEXT_WEIGHTS` says. A constant,
@@ -33,7 +33,7 @@ def context_document(parts: Iterable[tuple[str, float]]) -> Sparse:
     return Sparse(list(merged), list(merged.values()))
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def _frequencies(text: str) -> tuple[tuple[str, int], ...]:
     """A turn is a neighbour of four others, and is asked for again when they arrive."""
     return tuple(Counter(tokens(text)).items())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from core.text.lang.dates import CALENDARS
 from core.text.lang.numbers import CHINESE_DIGITS, CHINESE_UNITS, ORDINALS, WEAK, WORDS
 from core.text.normalise import fold
+from core.text.remembered import remembered
 
 _DIGITS = re.compile(r"\d+(?:[.,:/\-]\d+)*")
 _GROUPS = re.compile(r"\d{1,3}(?:([.,])\d{3})+(?:[.,]\d{1,2})?\Z")
@@ -48,7 +48,7 @@ def numbers(text: str, *, strict: bool = True) -> set[str]:
     return found | _chinese(folded, strict)
 
 
-@lru_cache(maxsize=4096)  # the adds of a conversation share their sources
+@remembered(4096)  # the adds of a conversation share their sources
 def months(text: str) -> frozenset[int]:
     """Months named in a text, 1 to 12: by name in English, German, Spanish or French, or in an ISO date.
 

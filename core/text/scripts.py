@@ -16,5 +16,3 @@ CJK = HAN + KANA + HANGUL
 is_cjk = re.compile(f"[{CJK}]").search
 is_han = re.compile(f"[{HAN}]").search
 is_kana = re.compile(f"[{KANA}]").search
-is_hangul = re.compile(f"[{HANGUL}]").search
-is_latin = re.compile("[A-Za-z\u00c0-\u024f]").search

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from functools import lru_cache
 
 from core.text.clauses import denies
 from core.text.lang.fillers import CONTRACTIONS, DIRECTED, FILLERS, FILLERS_CJK, SUBJECTS
 from core.text.lang.numbers import WORDS
 from core.text.normalise import fold, unaccented
 from core.text.numbers import numbers
+from core.text.remembered import remembered
 from core.text.scripts import CJK, HAN, INDIC, KANA, MARKS, UNSPACED
 
 SAME_MEANING = 0.97  # cosine (uncalibrated, multilingual-e5) from which a mere change of order may be a repeat
@@ -35,7 +35,7 @@ def near_duplicate(a: str, b: str, cosine: float | None) -> bool:
     return not directed and _names(a) == _names(b)
 
 
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def retelling(text: str) -> Hashable:
     """Equal for texts that `near_duplicate` takes for one whatever their cosine: a key to find repeats by."""
     return (tuple(_telling(text)) or fold(text), tuple(sorted(map(str, numbers(text)))), denies(text))

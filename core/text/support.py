@@ -17,6 +17,7 @@ from core.text.lang.stopwords import LATIN
 from core.text.language import language
 from core.text.normalise import fold, unaccented
 from core.text.numbers import numbers
+from core.text.remembered import remembered
 from core.text.scripts import CJK, is_cjk
 
 _WORD = re.compile(rf"[^\W_{CJK}]+|[{CJK}]+")
@@ -58,7 +59,7 @@ class Support:
         return word in self.words or (len(word) >= 3 and word in self.squashed)
 
 
-@lru_cache(maxsize=32)  # all candidates of one answer rest on the same texts
+@lru_cache(maxsize=8)  # all candidates of one answer rest on the same texts
 def _joined(texts: tuple[str, ...], code: str) -> Support:
     parts = [_support(text, code) for text in texts]
     return Support(
@@ -71,7 +72,7 @@ def _joined(texts: tuple[str, ...], code: str) -> Support:
     )
 
 
-@lru_cache(maxsize=4096)  # the adds of a conversation share what was said before and what is known
+@remembered(1024)  # the adds of a conversation share what was said before and what is known
 def _support(text: str, code: str) -> Support:
     folded = unaccented(fold(text))
     found = _WORD.findall(folded)

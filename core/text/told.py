@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from functools import lru_cache
 
 from core.domain.temporal import Span
 from core.text.dates import mentions
+from core.text.remembered import remembered
 
 
 def ends_in_question(text: str) -> bool:
@@ -17,7 +17,7 @@ def ends_in_question(text: str) -> bool:
     return rest.endswith(("?", "？"))
 
 
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def days_told(text: str, said_at: datetime, event_date: date | None) -> tuple[Span, ...]:
     """The days a memory speaks of: its event date, and every date expression as meant when it was said."""
     spans = [(found.start, found.end) for found in mentions(text, said_at)]

@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +19,7 @@ from deploy.bench import locomo as locomo_bench
 from deploy.bench import locomo_peer
 from deploy.bench import search_speed as search_bench
 from deploy.bench.client import BenchError, Memlane
-from deploy.bench.console import errors, progress, tell, told_errors, told_even_so, typed_command
+from deploy.bench.console import errors, progress, tell, told_errors, typed_command
 from deploy.bench.extract_cases import read_cases
 from deploy.bench.extractors import Endpoint, by_model, by_rules
 from deploy.bench.locomo_data import read_conversations
@@ -74,12 +73,12 @@ def locomo(
                 for one in run.loaded:
                     client.forget(one.user_id)
         report = locomo_bench.report(run, plan, typed_command())
-        told = partial(tell, report, markdown, json, locomo_bench.details(run))
-        if peer:
-            errors.print("mem0: the same turns, the same questions …")
-            with told_even_so(told):
+        try:
+            if peer:
+                errors.print("mem0: the same turns, the same questions …")
                 locomo_peer.add_to(report, run, plan)
-        told()
+        finally:  # a peer that fails takes nothing along
+            tell(report, markdown, json, locomo_bench.details(run))
 
 
 @app.command()
@@ -153,10 +152,11 @@ def search(
                     client.forget(f"{plan.prefix}{user}")
         times = {"idle": run.idle, "draining": run.draining}
         details = {name: [answer.total_ms for answer in one.answers] for name, one in times.items()}
-        if peer:
-            with told_even_so(lambda: tell(search_bench.report(run, typed_command()), markdown, json, details)):
+        try:
+            if peer:
                 run.peer = search_bench.ask_peer(run)
-        tell(search_bench.report(run, typed_command()), markdown, json, details)
+        finally:  # a peer that fails takes nothing along
+            tell(search_bench.report(run, typed_command()), markdown, json, details)
 
 
 @app.command()

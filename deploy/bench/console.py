@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,16 +33,6 @@ def tell(report: Report, markdown: bool, json: Path | None, details: dict[str, A
         report.print(Console(width=None if sys.stdout.isatty() else _FILE_WIDTH))
     if json is not None:
         report.save(json, details)
-
-
-@contextmanager
-def told_even_so(tell_own: Callable[[], None]) -> Iterator[None]:
-    """What has been measured is told also when what follows it (a peer) fails or is broken off."""
-    try:
-        yield
-    except BaseException:
-        tell_own()
-        raise
 
 
 def typed_command() -> str:

@@ -46,6 +46,19 @@ def test_the_memory_object_has_every_documented_key(caller: Caller) -> None:
     assert "score" not in memory
 
 
+@pytest.mark.parametrize("number", [2e19, -1e20, 1.79e308, 1e22, 5e-324, 0.1, 1e16, 2**63 - 1, -(2**63), 1.0])
+def test_numbers_of_metadata_come_back_whatever_their_size(caller: Caller, number: float) -> None:
+    """PostgreSQL writes 2e19 as twenty digits, which is a number of more than 64 bits."""
+    metadata = {"n": number, "deep": [{"n": number}]}
+    memory_id = caller.add(f"I counted to {number}", metadata=metadata)
+    assert caller.get(f"/v1/memories/{memory_id}/")["metadata"] == metadata
+    assert put(caller, memory_id, {"text": f"I never counted to {number}"}).status == 200
+    assert caller.get(f"/v1/memories/{memory_id}/")["metadata"] == metadata
+    assert len(caller.get(f"/v1/memories/{memory_id}/history/")) == 2
+    listed = caller.send("POST", "/v3/memories/", {"filters": {"user_id": "u"}})
+    assert metadata in [memory["metadata"] for memory in listed.body["results"]]
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_bad_unknown_and_foreign_ids(api: World, caller: Caller, method: str) -> None:
     foreign = api.project().add("theirs")

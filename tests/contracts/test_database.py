@@ -10,9 +10,10 @@ from shutil import rmtree
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
-from core.adapters.sql.database import PoolOptions, SqlDatabase
+from core.adapters.sql import control
+from core.adapters.sql.database import PoolOptions, SqlDatabase, SqlTransaction
 from core.adapters.sql.statement import Statement
 from core.domain.ids import new_id
 from core.ports.database import DatabaseUnavailable
@@ -123,8 +124,72 @@ def test_sessions_that_the_server_ended_cost_statements_no_error(store: SqlDatab
     project = new_id()
     for _ in range(2):
         with store.statements(project) as tx:
-            tx.memories.watermark(project, ["scope"])
+            tx.memories.marks(project, ["scope"])
         cut_all(database)
+
+
+def test_sessions_that_the_server_ended_cost_no_claim_an_error(store: SqlDatabase, database: str) -> None:
+    pids(store)
+    cut_all(database)
+    for _ in range(2 * _SIZE):
+        with store.autocommit() as tx:
+            assert tx.lanes.take("nobody", 0.0) is None
+    with store.alone(1) as mine:
+        assert mine
+
+
+def test_a_connection_that_is_lost_in_a_transaction_is_not_replaced_without_a_word(
+    store: SqlDatabase, database: str
+) -> None:
+    """Whoever swallowed the loss would go on outside the transaction, on a session of nobody's."""
+    project = new_id()
+    told: list[str] = []
+
+    def work(tx: SqlTransaction) -> None:
+        cut_all(database)
+        for _ in range(2):
+            try:
+                tx.memories.marks(project, ["scope"])
+            except (DatabaseUnavailable, psycopg.Error) as error:
+                told.append(type(error).__name__)
+
+    with pytest.raises(DatabaseUnavailable), store.transaction(project) as tx:
+        work(tx)
+    assert len(told) == 2
+
+
+def test_nothing_is_told_as_committed_that_is_rolled_back(store: SqlDatabase, database: str) -> None:
+    """SQLAlchemy makes a lost connection anew; the transaction on it is not made anew with it."""
+
+    def work(tx: SqlTransaction) -> None:
+        cut_all(database)
+        with pytest.raises(psycopg.Error):
+            Statement("SELECT 1").scalar(tx.connection, {})
+        assert tx.connection.execute(text("SELECT 1")).scalar_one() == 1
+
+    with pytest.raises(DatabaseUnavailable), store.transaction(new_id()) as tx:
+        work(tx)
+
+
+def test_a_session_whose_change_of_project_was_broken_off_is_told_its_project_anew(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, one, other = SqlDatabase(database, PoolOptions(size=1)), new_id(), new_id()
+    with store.statements(one):
+        pass
+    really = control.run
+
+    def broken_off(connection: Connection, sql: bytes) -> bytes:
+        really(connection, sql)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(control, "run", broken_off)
+    with pytest.raises(KeyboardInterrupt), store.statements(other):
+        pass
+    monkeypatch.undo()
+    with store.statements(one) as tx:
+        assert Statement("SELECT current_setting('memlane.project')").scalar(tx.connection, {}) == str(one)
+    store.close()
 
 
 def test_a_session_that_ends_between_two_statements_is_told(store: SqlDatabase, database: str) -> None:
@@ -132,14 +197,14 @@ def test_a_session_that_ends_between_two_statements_is_told(store: SqlDatabase, 
 
     def work() -> None:
         with store.statements(project) as tx:
-            tx.memories.watermark(project, ["scope"])
+            tx.memories.marks(project, ["scope"])
             cut_all(database)
-            tx.memories.watermark(project, ["scope"])
+            tx.memories.marks(project, ["scope"])
 
     with pytest.raises(DatabaseUnavailable):
         work()
     with store.statements(project) as tx:
-        assert tx.memories.watermark(project, ["scope"]) == 0
+        assert tx.memories.marks(project, ["scope"]) == {}
 
 
 @pytest.mark.parametrize(
@@ -156,7 +221,7 @@ def test_a_failing_statement_is_told_as_what_it_is(database: str, sql: str, erro
     with pytest.raises(error), store.statements(new_id()) as tx:
         Statement(sql).rows(tx.connection, {"n": 0})
     with store.statements(new_id()) as tx:
-        assert Statement("SELECT :n + 1").first(tx.connection, {"n": 1})[0] == 2
+        assert Statement("SELECT :n + 1").scalar(tx.connection, {"n": 1}) == 2
     store.close()
 
 
@@ -194,22 +259,3 @@ def test_a_server_that_is_gone_without_a_word_is_noticed(store: SqlDatabase) -> 
         parameters = driver.info.get_parameters()
     assert int(parameters["tcp_user_timeout"]) <= 30_000
     assert int(parameters["keepalives_idle"]) + 5 * int(parameters["keepalives_count"]) <= 30
-
-
-def test_writers_of_one_scope_go_one_after_the_other(store: SqlDatabase) -> None:
-    """Each has to see what the other has committed, or both store what is nearly the same."""
-    project, order = new_id(), []
-
-    def second() -> None:
-        with store.transaction(project) as tx:
-            tx.memories.lock_scopes(project, ["scope", "another"])
-            order.append("second")
-
-    thread = threading.Thread(target=second)
-    with store.transaction(project) as tx:
-        tx.memories.lock_scopes(project, ["scope"])
-        thread.start()
-        thread.join(0.5)  # what does not wait for this transaction is done by then
-        order.append("first")
-    thread.join()
-    assert order == ["first", "second"]

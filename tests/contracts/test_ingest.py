@@ -337,3 +337,23 @@ def test_a_stopping_worker_hands_back_what_it_cannot_finish_uncounted(line: Pipe
     assert (row.state, row.crashes, row.tries) == ("accepted", 0, 0)
     assert line.drain() == 1
     assert line.event(event).state == "projected"
+
+
+def test_a_near_memory_that_goes_meanwhile_hides_no_other(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine of ten shown does not mean that the scope holds no more."""
+    weather = [f"we talked about the weather number{n}{' today' * n}" for n in range(10)]
+    line.add([{"role": "user", "content": said} for said in [*weather, "Rex the dog sleeps outside"]], infer=False)
+    line.drain()
+    first, embedder = line.memories()[0].id, line.runtime.models.embedder
+    really = embedder.embed_query
+
+    def and_one_is_deleted(said: str) -> Matrix:
+        with line.database.operations() as tx:
+            tx.connection.execute(text("UPDATE memories SET state = 'deleted' WHERE id = :id"), {"id": first})
+        return really(said)
+
+    monkeypatch.setattr(embedder, "embed_query", and_one_is_deleted)
+    line.extractor.script = lambda request: [Candidate("Rex, the dog, sleeps outside!")]
+    event = line.add("we talked about the weather today")
+    line.drain()
+    assert outcomes(line, event) == ["duplicate_of"]

@@ -12,14 +12,16 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from core.adapters.sql.database import PoolOptions, SqlDatabase
+from core.adapters.sql import ingestion_store
+from core.adapters.sql.database import PoolOptions, SqlDatabase, SqlTransaction
 from core.domain.ids import new_id
 from core.domain.memory import Entity, Memory, MemoryState, Relation
 from core.domain.scope import Scope
 from core.domain.work import NewEvent
 from core.ports.database import LaneRef, UniqueViolation
 from core.ports.stores.events import EventResult
-from core.ports.stores.ingestion import Stored
+from core.ports.stores.ingestion import Additions
+from tests.waiting import wait_until
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 DONE: EventResult = {"results": [], "outcomes": [], "reason": None, "usage": {}}
@@ -57,7 +59,7 @@ def everything(project: UUID, user: str) -> Memory:
 
 def put(db: SqlDatabase, *memories: Memory) -> None:
     with db.transaction(memories[0].project_id) as tx:
-        tx.ingestion.store(Stored(memories))
+        tx.ingestion.store(Additions(memories))
 
 
 def claimed(db: SqlDatabase, project: UUID, user: str = "ann") -> tuple[LaneRef, UUID]:
@@ -102,7 +104,7 @@ def test_what_a_memory_leaves_elsewhere_comes_with_it(store: SqlDatabase) -> Non
              "new_memory": row.memory, "input": [{"role": "user", "content": "I like tea"}],
              "created_at": NOW}  # fmt: skip
     with store.transaction(project) as tx:
-        tx.ingestion.store(Stored([row], [entry], {row.id: [relation, relation]}))
+        tx.ingestion.store(Additions([row], [entry], {row.id: [relation, relation]}))
     (told,) = rows(store, "history", project)
     assert {name: getattr(told, name) for name in entry} == entry
     assert told.snapshot is None
@@ -128,7 +130,7 @@ def test_a_lane_keeps_its_last_messages(store: SqlDatabase, said: int, kept: int
         message = {"project_id": project, "lane_key": "lane", "event_id": new_id(), "position": position,
                    "role": "user", "name": None, "content": f"no. {position}", "said_at": NOW}  # fmt: skip
         with store.transaction(project) as tx:
-            tx.ingestion.store(Stored(messages=[message], keep=keep))
+            tx.ingestion.store(Additions(messages=[message], keep=keep))
     with store.statements(project) as tx:
         found = tx.memories.recent_messages(project, "lane", said, keep)
     assert [message.content for message in found] == [f"no. {n}" for n in range(said - kept, said)]
@@ -142,7 +144,7 @@ def test_many_messages_of_one_add_are_cut_to_what_is_kept(store: SqlDatabase) ->
          "name": "Ann", "content": f"no. {position}", "said_at": NOW} for position in range(50)
     ]  # fmt: skip
     with store.transaction(project) as tx:
-        tx.ingestion.store(Stored(messages=messages, keep=3))
+        tx.ingestion.store(Additions(messages=messages, keep=3))
     assert {row.position for row in rows(store, "messages", project)} == {47, 48, 49}
 
 
@@ -172,9 +174,40 @@ def test_what_came_since_is_told_apart_from_what_has_the_text(store: SqlDatabase
     put(store, memory(project, "expired", expiration_date=date(2020, 1, 1)))
     put(store, memory(project, "closed", state=MemoryState.MERGED))
     with store.statements(project) as tx:
-        known = tx.ingestion.known(project, [ann], ["before", "expired", "closed"], seen.stored_seq)
+        known = tx.ingestion.known(project, [ann], ["before", "expired", "closed"], {ann: seen.stored_seq})
     assert {hash_ for _, hash_ in known.texts} == {"before", "expired"}
     assert [row.memory for row in known.fresh] == ["since"]
+
+
+def test_each_scope_has_a_mark_of_its_own(store: SqlDatabase) -> None:
+    """Sequences of two scopes are given under two locks: the lower one may be committed later."""
+    project, ann, bot = new_id(), Scope(user_id="ann"), Scope(agent_id="bot")
+    with store.transaction(project) as slow:
+        slow.memories.lock_scopes(project, [ann.key])
+        slow.ingestion.store(Additions([memory(project, "I like green tea", scope=ann)]))
+        put(store, memory(project, "I am a bot", scope=bot))
+        with store.statements(project) as tx:
+            marks = tx.memories.marks(project, [ann.key, bot.key])
+    with store.statements(project) as tx:
+        known = tx.ingestion.known(project, [ann.key, bot.key], [], marks)
+    assert set(marks) == {bot.key}
+    assert [row.memory for row in known.fresh] == ["I like green tea"]
+
+
+def test_much_is_stored_in_parts(store: SqlDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingestion_store, "_PART_CHARACTERS", 2_000)
+    project = new_id()
+    some = [replace(everything(project, "ann"), hash=str(n), memory=f"no. {n}", id=new_id()) for n in range(20)]
+    messages = [{"project_id": project, "lane_key": "lane", "event_id": new_id(), "position": n, "role": "user",
+                 "name": None, "content": "x" * 500, "said_at": NOW} for n in range(30)]  # fmt: skip
+    entries = [{"project_id": project, "memory_id": row.id, "version": 1, "event": "ADD", "old_memory": None,
+                "new_memory": row.memory, "input": [], "created_at": NOW} for row in some]  # fmt: skip
+    with store.transaction(project) as tx:
+        tx.ingestion.store(Additions(some, entries, {}, messages, 30))
+    assert {row.id for row in rows(store, "memories", project)} == {row.id for row in some}
+    assert len(rows(store, "history", project)) == 20
+    assert len(rows(store, "messages", project)) == 30
+    assert len(rows(store, "entity_links", project)) == 40
 
 
 def test_only_the_holder_of_the_lane_enters(store: SqlDatabase) -> None:
@@ -200,25 +233,60 @@ def test_collections_are_given_by_role(store: SqlDatabase) -> None:
         tx.connection.execute(text("DELETE FROM index_collections"))
 
 
-def test_who_enters_waits_for_the_other_writers_of_its_scopes(store: SqlDatabase) -> None:
-    """Each has to see what the other has committed, or both store what is nearly the same."""
-    project = new_id()
-    lane, _ = claimed(store, project)
-    order = []
+def by_lock(tx: SqlTransaction, lane: LaneRef, scopes: list[str]) -> None:
+    tx.memories.lock_scopes(lane.project_id, scopes)
+
+
+def by_entering(tx: SqlTransaction, lane: LaneRef, scopes: list[str]) -> None:
+    assert tx.ingestion.enter(lane, scopes) is not None
+
+
+def by_switching(tx: SqlTransaction, lane: LaneRef, scopes: list[str]) -> None:
+    tx.rebuild.hold_alone()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (by_lock, by_lock),
+        (by_lock, by_entering),
+        (by_entering, by_lock),
+        (by_entering, by_entering),
+        (by_entering, by_switching),
+        (by_switching, by_entering),
+    ],
+    ids=lambda way: way.__name__[3:],
+)
+def test_writers_of_one_scope_go_one_after_the_other(store: SqlDatabase, one: Any, other: Any) -> None:
+    """Each has to see what the other has committed, or both store what is nearly the same; and a switch of the
+    collections comes before a writer or after it."""
+    lane, _ = claimed(store, new_id())
+    order: list[str] = []
 
     def second() -> None:
-        with store.transaction(project) as tx:
-            tx.ingestion.enter(lane, ["scope", "another"])
+        with store.operations() as tx:
+            other(tx, lane, ["scope", "another"])
             order.append("second")
 
     thread = threading.Thread(target=second)
-    with store.transaction(project) as tx:
-        tx.memories.lock_scopes(project, ["scope"])
+    with store.operations() as tx:
+        one(tx, lane, ["scope"])
         thread.start()
-        thread.join(0.5)  # what does not wait for this transaction is done by then
+        waits = wait_until(lambda: order or waiting(store), what="the second is through, or waits")
         order.append("first")
     thread.join()
+    assert waits == 1
     assert order == ["first", "second"]
+
+
+def waiting(db: SqlDatabase) -> int:
+    """Who waits for an advisory lock."""
+    with db.autocommit() as tx:
+        query = text(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        return int(tx.connection.execute(query).scalar_one())
 
 
 def test_an_event_ends_once_and_asks_for_what_it_changed_and_what_stands_around(store: SqlDatabase) -> None:

@@ -10,12 +10,13 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from core.adapters.sql.database import PoolOptions, SqlDatabase, SqlTransaction
+from core.adapters.sql.database import PoolOptions, SqlDatabase
 from core.adapters.sql.project_store import Project
 from core.domain.ids import new_id
 from core.domain.scope import Scope
 from core.domain.work import NewEvent
 from core.ports.database import LaneRef
+from core.ports.stores.events import EventResult
 from deploy.migrations.run import upgrade
 from tests.waiting import wait_until
 
@@ -65,16 +66,22 @@ def due(db: SqlDatabase, lane: LaneRef) -> list[UUID]:
         return [event.id for event in tx.lanes.due(lane, 16)]
 
 
-def begin(tx: SqlTransaction, lane: LaneRef, event: UUID) -> bool:
-    return tx.lanes.holds(lane) and tx.events.begin(lane, event) is not None
+def begin(db: SqlDatabase, lane: LaneRef, event: UUID) -> bool:
+    with db.statements(lane.project_id) as single:
+        return single.events.begin(lane, event) is not None
 
 
 def finish(db: SqlDatabase, lane: LaneRef, event: UUID) -> bool:
-    done = {"results": [], "outcomes": [], "reason": None, "usage": {}}
+    """As the work on an add goes; True where each step let it through."""
+    done: EventResult = {"results": [], "outcomes": [], "reason": None, "usage": {}}
+    begun = begin(db, lane, event)
     with db.transaction(lane.project_id) as tx:
-        if not begin(tx, lane, event):
-            return False
-        return tx.events.commit(lane, event, done) and tx.events.project([event]) == [event]
+        entered = tx.ingestion.enter(lane, []) is not None
+        ended = tx.ingestion.finish(lane, event, done, [], 2) is not None
+        projected = tx.events.project([event]) == [event]
+    steps = {begun, entered, ended, projected}
+    assert len(steps) == 1, "some step lets through what another refuses"
+    return steps.pop()
 
 
 def column(db: SqlDatabase, event: UUID, name: str) -> object:
@@ -239,8 +246,8 @@ def test_a_retrying_event_blocks_its_lane_and_no_other(db: SqlDatabase) -> None:
     accept(db, project, "ann")
     lane = take(db)
     assert lane is not None
+    assert begin(db, lane, event)
     with db.transaction(project) as tx:
-        assert begin(tx, lane, event)
         assert tx.events.retry(lane, event, 60.0, {"code": "rate_limited"})
     assert due(db, lane) == []
     with db.operations() as tx:
@@ -258,8 +265,7 @@ def test_a_crash_is_counted_until_the_work_reports(db: SqlDatabase) -> None:
     for crashes in (1, 2):
         lane = take(db, f"w{crashes}")
         assert lane is not None
-        with db.transaction(project) as tx:
-            assert begin(tx, lane, event)
+        assert begin(db, lane, event)
         assert column(db, event, "crashes") == crashes
         expire(db, lane)
     lane = take(db, "w3")
@@ -289,8 +295,11 @@ def test_a_lease_that_is_renewed_is_not_taken_over(db: SqlDatabase) -> None:
 def test_another_project_sees_no_row_whatever_it_asks(db: SqlDatabase) -> None:
     mine, other = make_project(db), make_project(db)
     accept(db, mine, "ann")
-    with db.transaction(other) as tx:
-        for table in ("events", "lanes", "scope_entities"):
-            assert tx.connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() == 0
-    with db.transaction(mine) as tx:
-        assert tx.connection.execute(text("SELECT count(*) FROM events")).scalar_one() == 1
+    tables = ("events", "lanes", "scope_entities")
+    for confined in (db.transaction, db.statements, db.transaction, db.statements):  # whoever had the session before
+        with confined(other) as tx:
+            for table in tables:
+                assert tx.connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() == 0
+        with confined(mine) as tx:
+            for table in tables:
+                assert tx.connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() == 1

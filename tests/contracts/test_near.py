@@ -15,7 +15,7 @@ from core.domain.memory import Memory
 from core.domain.scope import Scope
 from core.domain.work import EventWork
 from core.services import near
-from core.services.near import Indexed, Surroundings, Whole, survey
+from core.services.near import AskedOfIndex, ReadWhole, Surroundings, survey
 from tests.doubles.pipeline import Pipeline, make_pipeline
 
 
@@ -41,8 +41,8 @@ def both(line: Pipeline, work: EventWork, monkeypatch: pytest.MonkeyPatch) -> tu
     whole = survey(line.runtime, work)
     monkeypatch.setattr(near, "MOST_WHOLE", 3)
     indexed = survey(line.runtime, work)
-    assert isinstance(whole, Whole)
-    assert isinstance(indexed, Indexed)
+    assert isinstance(whole, ReadWhole)
+    assert isinstance(indexed, AskedOfIndex)
     return whole, indexed
 
 
@@ -60,11 +60,11 @@ def test_both_ways_find_the_same_and_see_as_far(
     line.drain_all()
     work = work_of(line, scope)
     whole, indexed = both(line, work, monkeypatch)
-    assert whole.watermark == indexed.watermark > 0
+    assert whole.marks == indexed.marks
     asked = line.runtime.models.embedder.embed_passages(["tea", "coffee coffee tea", "milk tea"])
     for limit, least in ((5, -1.0), (100, -1.0), (5, 0.95)):
-        one = words(whole.nearest(line.runtime, work, asked, limit, least))
-        other = words(indexed.nearest(line.runtime, work, asked, limit, least))
+        one = words(whole.nearest(line.runtime, work, asked, limit, least=least))
+        other = words(indexed.nearest(line.runtime, work, asked, limit, least=least))
         assert one == other
     assert words(whole.nearest(line.runtime, work, asked, 1))[1] == ["tea coffee coffee"]
 
@@ -106,5 +106,5 @@ def test_what_is_gone_since_expired_or_of_another_space_is_not_near(
 def test_nothing_is_near_in_an_empty_scope(line: Pipeline) -> None:
     work = work_of(line, Scope(user_id="nobody"))
     around = survey(line.runtime, work)
-    assert around.watermark == 0
+    assert around.marks == {}
     assert around.nearest(line.runtime, work, np.ones((2, 4), np.float32), 5) == [[], []]

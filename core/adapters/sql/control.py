@@ -1,4 +1,4 @@
-"""BEGIN, COMMIT and other runs of statements without parameters, in one round trip each.
+"""BEGIN, COMMIT, a session's project and other runs of statements without parameters, in one round trip each.
 
 The driver would send BEGIN and the project's name as two statements of their own, which is a quarter of all
 round trips of a short transaction; here both go to the server as one simple query on an autocommit connection.
@@ -40,16 +40,23 @@ def confine(connection: Connection, project_id: UUID) -> None:
     A session that is confined to it already is not asked again, unless the server has said something meanwhile: that
     it ends the session, as a rule. Raises DatabaseUnavailable.
     """
-    if connection.info.get(_CONFINED) == project_id and not _spoken_to(connection):
+    if connection.info.get(_CONFINED) == project_id and not _unread(connection):
         return
+    connection.info.pop(_CONFINED, None)
     run(connection, b"SELECT set_config('memlane.project', '%s', false)" % str(project_id).encode())
     connection.info[_CONFINED] = project_id
 
 
-def _spoken_to(connection: Connection) -> bool:
+def awake(connection: Connection) -> None:
+    """Find out whether a session that lay in the pool is still there. Raises DatabaseUnavailable."""
+    if _unread(connection):
+        run(connection, b"SELECT 1")
+
+
+def _unread(connection: Connection) -> bool:
     """Something has arrived that nobody has read. A closed connection counts."""
-    driver = connection.connection.driver_connection
-    if driver is None or driver.closed:
+    driver = driver_of(connection)
+    if driver.closed:
         return True
     waiting = select.poll()
     waiting.register(driver.fileno(), select.POLLIN)
@@ -58,6 +65,8 @@ def _spoken_to(connection: Connection) -> bool:
 
 def commit(connection: Connection) -> None:
     """Raises TransactionConflict, DatabaseUnavailable: then nothing is known to be stored."""
+    if driver_of(connection).pgconn.transaction_status == pq.TransactionStatus.IDLE:
+        raise DatabaseUnavailable("the connection was lost before the transaction's end, and with it the transaction")
     if run(connection, b"COMMIT") != b"COMMIT":
         raise TransactionConflict("the transaction had failed before its end and was rolled back")
 
@@ -67,9 +76,7 @@ def run(connection: Connection, sql: bytes) -> bytes:
 
     A broken connection is taken out of the pool. Raises TransactionConflict, DatabaseUnavailable.
     """
-    driver = connection.connection.driver_connection
-    if driver is None:
-        raise DatabaseUnavailable("the connection is closed")
+    driver = driver_of(connection)
     try:
         result = driver.pgconn.exec_(sql)
     except OperationalError as error:  # the connection was closed on our side after a failure
@@ -86,6 +93,15 @@ def run(connection: Connection, sql: bytes) -> bytes:
     raise DatabaseUnavailable(said or "the connection was lost")
 
 
+def driver_of(connection: Connection) -> psycopg.Connection[Any]:
+    """The driver's connection. A lost one is not made anew, as SQLAlchemy would without a word in the middle of a
+    transaction. Raises DatabaseUnavailable."""
+    driver = None if connection.invalidated else connection.connection.driver_connection
+    if not isinstance(driver, psycopg.Connection):
+        raise DatabaseUnavailable("the connection was lost")
+    return driver
+
+
 def lost(driver: psycopg.Connection[Any], state: str | None) -> bool:
-    """Whether an error with this SQLSTATE has cost the connection."""
+    """Whether an error with this SQLSTATE has cost the connection: not all that mean "away" do (a full disk)."""
     return driver.pgconn.status == pq.ConnStatus.BAD or not state or state.startswith(_OVER)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
 
+import orjson
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, exc
 
 from core.adapters.sql.archive_store import SqlArchiveStore
 from core.adapters.sql.categorization_store import SqlCategorizationStore
-from core.adapters.sql.control import CONFLICTS, begin, commit, confine
+from core.adapters.sql.control import CONFLICTS, awake, begin, commit, confine
 from core.adapters.sql.erasure_store import SqlErasureStore
 from core.adapters.sql.event_overview import SqlEventOverview
 from core.adapters.sql.event_reads import SqlEventReads
@@ -172,6 +173,7 @@ class SqlDatabase:
             pool_size=chosen.size,
             max_overflow=0,
             pool_timeout=chosen.wait,
+            json_deserializer=orjson.loads,  # numbers come back as the serializer takes them: 1e20, not its 21 digits
             isolation_level="AUTOCOMMIT",  # begin and commit are ours (control.py); the pool rolls back what is left
             connect_args={
                 "connect_timeout": 5,
@@ -204,13 +206,13 @@ class SqlDatabase:
     @contextmanager
     def autocommit(self) -> Iterator[SqlTransaction]:
         """The operations role without a transaction around its statements: no lock outlives its statement."""
-        with _errors(), self._ops.connect() as connection:
+        with _errors(), self._prepared(self._ops, awake) as connection:
             yield SqlTransaction(connection)
 
     @contextmanager
     def alone(self, key: int) -> Iterator[bool]:
         """A session's advisory lock on a connection of its own; PostgreSQL frees it when the connection is gone."""
-        with _errors(), self._ops.connect() as connection:
+        with _errors(), self._prepared(self._ops, awake) as connection:
             mine = bool(connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (key,)).scalar_one())
             try:
                 yield mine
@@ -245,21 +247,23 @@ def _errors() -> Iterator[None]:
         yield
     except exc.TimeoutError as error:
         raise DatabaseUnavailable("no database connection became free in time") from error
-    except exc.IntegrityError as error:
-        raise UniqueViolation(str(error.orig)) from error
-    except exc.DBAPIError as error:
-        state = getattr(error.orig, "sqlstate", None)
-        if state in CONFLICTS:
-            raise TransactionConflict(str(error.orig)) from error
-        if error.connection_invalidated or state is None or state.startswith(_AWAY):
-            raise DatabaseUnavailable(str(error.orig)) from error
-        raise
-    except psycopg.IntegrityError as error:
-        raise UniqueViolation(str(error)) from error
-    except psycopg.Error as error:
-        if error.sqlstate in CONFLICTS:
-            raise TransactionConflict(str(error)) from error
-        ended = error.sqlstate is None and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-        if ended or (error.sqlstate or "").startswith(_AWAY):
-            raise DatabaseUnavailable(str(error)) from error
-        raise
+    except (exc.DBAPIError, psycopg.Error) as error:
+        told = _told(error.orig if isinstance(error, exc.DBAPIError) else error)
+        if told is None:
+            raise
+        raise told from error
+
+
+def _told(error: BaseException | None) -> Exception | None:
+    """The port's name for an error of the driver. One without a state comes from the driver itself: it has lost the
+    connection, or it refuses what it was given, which is a bug."""
+    state = getattr(error, "sqlstate", None)
+    if isinstance(error, psycopg.IntegrityError):
+        return UniqueViolation(str(error))
+    if state in CONFLICTS:
+        return TransactionConflict(str(error))
+    if state is None:
+        away = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    else:
+        away = state.startswith(_AWAY)
+    return DatabaseUnavailable(str(error)) if away else None

@@ -49,13 +49,12 @@ RETURNING id, project_id, event_type, lane_key, seq, position, user_id, agent_id
   coalesce((SELECT p.settings FROM projects p WHERE p.id = events.project_id), '{}') AS settings,
   extract(epoch FROM clock_timestamp() - coalesce(requeued_at, created_at))::float8 AS age
 """)
-COMMIT = """
+COMMIT = Statement("""
 UPDATE events SET state = 'committed', crashes = crashes - 1, committed_at = clock_timestamp(),
   updated_at = clock_timestamp(), error = NULL, results = CAST(:results AS jsonb),
   outcomes = CAST(:outcomes AS jsonb), reason = :reason, usage = CAST(:usage AS jsonb)
 WHERE id = :id AND state = 'claimed' AND fence = :fence
-"""
-_COMMIT = Statement(COMMIT)
+""")
 _PROJECT = Statement("""
 UPDATE events SET state = 'projected', completed_at = clock_timestamp(), updated_at = clock_timestamp()
 WHERE id = ANY(:ids) AND state = 'committed' RETURNING id
@@ -158,16 +157,16 @@ class SqlEventStore:
         Checks the fence in the same statement, which may stand alone; None: superseded.
         """
         params = {"id": event_id, "project": lane.project_id, "lane": lane.lane_key, "fence": lane.fence}
-        row = next(iter(_BEGIN.mappings(self._connection, params)), None)
+        row = _BEGIN.mapping(self._connection, params)
         if row is None:
             return None
         fields = {name: row[name] for name in EventWork.__dataclass_fields__ if name != "scope"}
-        return EventWork(scope=Scope.of(dict(row)), **fields)
+        return EventWork(scope=Scope.of(row), **fields)
 
     def commit(self, lane: LaneRef, event_id: UUID, done: EventResult) -> bool:
         """claimed → committed, with `results`, `outcomes`, `reason`, `usage` of `done`."""
         params = {"id": event_id, "fence": lane.fence, **result_params(done)}
-        return _COMMIT.run(self._connection, params) == 1
+        return COMMIT.run(self._connection, params) == 1
 
     def project(self, event_ids: list[UUID]) -> list[UUID]:
         """committed → projected (SUCCEEDED); returns the events that were moved."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
@@ -10,17 +11,26 @@ import orjson
 from sqlalchemy import Connection
 
 from core.adapters.sql.event_store import COMMIT, result_params
-from core.adapters.sql.memory_store import COLUMNS, entity_rows, link_rows, memory_of, values_of
+from core.adapters.sql.memory_store import (
+    AROUND,
+    COLUMNS,
+    around_params,
+    entity_rows,
+    link_rows,
+    memory_of,
+    values_of,
+)
 from core.adapters.sql.rebuild_store import by_role
 from core.adapters.sql.statement import Statement
 from core.domain.ids import new_id
 from core.domain.memory import Memory
 from core.ports.stores.collections import IndexCollection
 from core.ports.stores.events import EventResult
-from core.ports.stores.ingestion import Known, ScopeRow, Stored
+from core.ports.stores.ingestion import Additions, Known, ScopeRow
 from core.ports.stores.lanes import LaneRef
 from core.ports.stores.memories import KnownText
 
+_PART_CHARACTERS = 16_000_000
 _WHOLE = Statement("""
 SELECT counted.n, m.id, m.scope_key, m.hash, m.stored_seq, m.expiration_date, m.embedding
 FROM (SELECT count(*) AS n FROM (SELECT FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes)
@@ -34,10 +44,12 @@ _KNOWN = Statement("""
 SELECT true AS same, * FROM memories
 WHERE project_id = :project AND scope_key = ANY(:scopes) AND hash = ANY(:hashes) AND state = 'active'
 UNION ALL
-(SELECT false, * FROM memories
- WHERE project_id = :project AND scope_key = ANY(:scopes) AND stored_seq > :after AND state = 'active'
-   AND (expiration_date IS NULL OR expiration_date >= CURRENT_DATE) ORDER BY stored_seq)
+SELECT false, m.* FROM unnest(CAST(:scopes AS text[]), CAST(:marks AS bigint[])) AS seen(scope_key, mark)
+JOIN memories m ON m.project_id = :project AND m.scope_key = seen.scope_key AND m.stored_seq > seen.mark
+WHERE m.state = 'active' AND (m.expiration_date IS NULL OR m.expiration_date >= CURRENT_DATE)
+ORDER BY stored_seq
 """)
+# Without `forget_before` nothing is forgotten.
 _STORE = Statement(f"""
 WITH new_memories AS (
   INSERT INTO memories ({", ".join(COLUMNS)}) SELECT {", ".join(COLUMNS)}
@@ -66,16 +78,11 @@ WITH new_memories AS (
 DELETE FROM messages WHERE project_id = :project AND lane_key = :lane AND position < CAST(:forget_before AS bigint)
 """)
 _FINISH = Statement(f"""
-WITH done AS ({COMMIT} RETURNING id
+WITH done AS ({COMMIT.text} RETURNING id
 ), asked AS (
   INSERT INTO projections (project_id, memory_id, requested_at)
   SELECT :project, wanted.id, now() FROM (
-    SELECT id FROM unnest(CAST(:ids AS uuid[])) AS changed(id)
-    UNION
-    SELECT m.id FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
-      AS near(scope_key, lane_key, position)
-    JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
-      AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
+    SELECT id FROM unnest(CAST(:ids AS uuid[])) AS changed(id) UNION {AROUND}
   ) wanted ORDER BY id
   ON CONFLICT (project_id, memory_id) DO UPDATE SET requested_at = excluded.requested_at RETURNING memory_id
 )
@@ -101,8 +108,15 @@ class SqlIngestionStore:
         rows = _ENTER.mappings(self._connection, params)
         return by_role([row for row in rows if row["name"] is not None]) if rows else None
 
-    def known(self, project_id: UUID, scope_keys: Sequence[str], hashes: Sequence[str], after: int) -> Known:
-        params = {"project": project_id, "scopes": list(scope_keys), "hashes": list(hashes), "after": after}
+    def known(
+        self, project_id: UUID, scope_keys: Sequence[str], hashes: Sequence[str], marks: Mapping[str, int]
+    ) -> Known:
+        params = {
+            "project": project_id,
+            "scopes": list(scope_keys),
+            "hashes": list(hashes),
+            "marks": [marks.get(key, 0) for key in scope_keys],
+        }
         found = Known({}, [])
         for row in _KNOWN.mappings(self._connection, params):
             if row["same"]:
@@ -111,8 +125,9 @@ class SqlIngestionStore:
                 found.fresh.append(memory_of(row))
         return found
 
-    def store(self, new: Stored) -> None:
-        """All tables in one statement; each row as JSON, which PostgreSQL reads by the table's own columns."""
+    def store(self, new: Additions) -> None:
+        """All tables in one statement, or in several where they are large. PostgreSQL reads each row's JSON by the
+        table's own columns."""
         if not new.memories and not new.messages:
             return
         last = new.messages[-1] if new.messages else None
@@ -121,18 +136,21 @@ class SqlIngestionStore:
             for memory in new.memories
             for relation in set(new.relations.get(memory.id, ()))
         ]
+        tables: dict[str, Iterable[dict[str, Any]]] = {
+            "memories": map(_memory_row, new.memories),
+            "history": ({"id": new_id(), **entry} for entry in new.history),
+            "entities": entity_rows(new.memories),
+            "links": link_rows(new.memories),
+            "relations": relations,
+            "messages": ({"id": new_id(), **row} for row in new.messages[-new.keep :]),
+        }
         params = {
-            "memories": _json([_memory(memory) for memory in new.memories]),
-            "history": _json([{"id": new_id(), **entry} for entry in new.history]),
-            "entities": _json(entity_rows(new.memories)),
-            "links": _json(link_rows(new.memories)),
-            "relations": _json(relations),
-            "messages": _json([{"id": new_id(), **row} for row in new.messages[-new.keep :]]),
             "project": last["project_id"] if last else None,
             "lane": last["lane_key"] if last else None,
             "forget_before": _forget_before(new.messages, new.keep) if last else None,
         }
-        _STORE.run(self._connection, params)
+        for parts in zip_longest(*map(_parts, tables.values()), fillvalue="[]"):
+            _STORE.run(self._connection, params | dict(zip(tables, parts, strict=True)))
 
     def finish(
         self, lane: LaneRef, event_id: UUID, done: EventResult, changed: Sequence[Memory], reach: int
@@ -142,21 +160,27 @@ class SqlIngestionStore:
             "project": lane.project_id,
             "fence": lane.fence,
             "ids": [memory.id for memory in changed],
-            "scopes": [memory.scope.key for memory in changed],
-            "lanes": [memory.lane_key for memory in changed],
-            "positions": [memory.position for memory in changed],
-            "reach": reach,
+            **around_params(changed, reach),
             **result_params(done),
         }
         row = _FINISH.first(self._connection, params)
         return list(row.waiting) if row.moved else None
 
 
-def _json(rows: list[dict[str, Any]]) -> str:
-    return orjson.dumps(rows).decode()
+def _parts(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """JSON arrays of the rows, in order, each of about `_PART_CHARACTERS` at most: PostgreSQL takes 256 MB."""
+    part, size = [], 0
+    for row in rows:
+        part.append(orjson.dumps(row).decode())
+        size += len(part[-1])
+        if size >= _PART_CHARACTERS:
+            yield f"[{','.join(part)}]"
+            part, size = [], 0
+    if part:
+        yield f"[{','.join(part)}]"
 
 
-def _memory(memory: Memory) -> dict[str, Any]:
+def _memory_row(memory: Memory) -> dict[str, Any]:
     """A row of `memories` as JSON; bytes in PostgreSQL's hex form."""
     values = values_of(memory)
     if memory.embedding is not None:

@@ -132,8 +132,8 @@ class SqlLaneStore:
     def is_free(self, lane: LaneRef) -> bool:
         """True when nobody holds a live lease: the caller should wake a worker after its commit."""
         params = {"project": lane.project_id, "lane": lane.lane_key}
-        return bool(_FREE.first(self._connection, params)[0])
+        return bool(_FREE.scalar(self._connection, params))
 
     def lead(self, key: int) -> bool:
         """True when this transaction is the one that may sweep now."""
-        return bool(_LEADER.first(self._connection, {"key": key})[0])
+        return bool(_LEADER.scalar(self._connection, {"key": key}))

@@ -23,8 +23,9 @@ _MEMORIES = MemoryRow.__table__  # type: ignore[attr-defined]
 COLUMNS = [column.name for column in _MEMORIES.columns if column.name != "stored_seq"]
 
 _LOCK = Statement("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
-_WATERMARK = Statement("""
-SELECT coalesce(max(stored_seq), 0) FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes)
+_MARKS = Statement("""
+SELECT scope_key, max(stored_seq) FROM memories WHERE project_id = :project AND scope_key = ANY(:scopes)
+GROUP BY scope_key
 """)
 _UNPROJECTED = Statement("""
 SELECT m.* FROM projections p JOIN memories m ON m.id = p.memory_id
@@ -39,13 +40,14 @@ _EXPIRE = Statement("""
 UPDATE memories SET state = 'expired', updated_at = now() WHERE id = ANY(:ids) AND state = 'active'
 """)
 _BY_IDS = Statement("SELECT * FROM memories WHERE project_id = :project AND id = ANY(:ids)")
-_NEIGHBOURS = Statement("""
-SELECT * FROM memories WHERE id IN (
-  SELECT m.id FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
-    AS near(scope_key, lane_key, position)
-  JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
-    AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active')
-""")
+# The ids of the active memories within ±reach positions of others in their conversation, these themselves too.
+AROUND = """
+SELECT m.id FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:positions AS bigint[]))
+  AS near(scope_key, lane_key, position)
+JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
+  AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
+"""
+_NEIGHBOURS = Statement(f"SELECT * FROM memories WHERE id IN ({AROUND})")
 _CLOSE = Statement("""
 UPDATE memories SET state = :state, replaced_by = :by, replaced_kind = :kind, valid_to = :at,
   updated_at = clock_timestamp(), version = version + 1
@@ -97,10 +99,9 @@ class SqlMemoryStore:
         for key in sorted(set(scope_keys)):
             _LOCK.run(self._connection, {"key": f"{project_id}:{key}"})
 
-    def watermark(self, project_id: UUID, scope_keys: Sequence[str]) -> int:
-        """The highest `stored_seq` of these scopes: what Context has seen."""
+    def marks(self, project_id: UUID, scope_keys: Sequence[str]) -> dict[str, int]:
         params = {"project": project_id, "scopes": list(scope_keys)}
-        return int(_WATERMARK.first(self._connection, params)[0])
+        return dict(map(tuple, _MARKS.rows(self._connection, params)))
 
     def unprojected(self, project_id: UUID, scope_keys: Sequence[str]) -> list[Memory]:
         """Active memories of these scopes that the index does not hold yet, newest first, 500 at most."""
@@ -135,13 +136,7 @@ class SqlMemoryStore:
 
     def neighbours(self, project_id: UUID, memories: Sequence[Memory], reach: int) -> list[Memory]:
         """Active memories of the same scope and lane within ±`reach` positions of any of these, themselves too."""
-        params = {
-            "project": project_id,
-            "scopes": [memory.scope.key for memory in memories],
-            "lanes": [memory.lane_key for memory in memories],
-            "positions": [memory.position for memory in memories],
-            "reach": reach,
-        }
+        params = {"project": project_id, **around_params(memories, reach)}
         return [memory_of(row) for row in _NEIGHBOURS.mappings(self._connection, params)]
 
     def record(self, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -159,6 +154,16 @@ class SqlMemoryStore:
         """The lane's last messages before a position, oldest first."""
         params = {"project": project_id, "lane": lane_key, "before": before, "limit": limit}
         return [SaidBefore(*row) for row in _RECENT.rows(self._connection, params)][::-1]
+
+
+def around_params(memories: Sequence[Memory], reach: int) -> dict[str, Any]:
+    """Parameters of AROUND."""
+    return {
+        "scopes": [memory.scope.key for memory in memories],
+        "lanes": [memory.lane_key for memory in memories],
+        "positions": [memory.position for memory in memories],
+        "reach": reach,
+    }
 
 
 def entity_rows(memories: Sequence[Memory]) -> list[dict[str, Any]]:

@@ -68,7 +68,7 @@ class SqlProjectionStore:
     def done(self, project_id: UUID, memory_ids: Sequence[UUID]) -> int:
         """The index shows these memories; returns how many webhook deliveries became due with that."""
         params = {"project": project_id, "ids": list(memory_ids)}
-        return int(_DONE.first(self._connection, params)[0])
+        return int(_DONE.scalar(self._connection, params))
 
     def pending(self, older_than: float, limit: int) -> list[tuple[UUID, UUID]]:
         """(project, memory) of the oldest requests, of all projects (operations role)."""

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
-from psycopg.rows import dict_row, namedtuple_row, tuple_row
+from psycopg.rows import RowFactory, dict_row, namedtuple_row, tuple_row
 from sqlalchemy import Connection
 
-from core.adapters.sql.control import lost
+from core.adapters.sql.control import driver_of, lost
 
+Row = TypeVar("Row")
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")  # ":name", but not "::type"
 
 
 class Statement:
     """SQL with parameters as in `sqlalchemy.text`: `:name`.
 
-    Its methods raise psycopg.Error, which SqlDatabase turns into the port's; a broken connection leaves the pool.
+    Its methods raise psycopg.Error, which SqlDatabase turns into the port's; a broken connection leaves the pool, and
+    whoever goes on with it meets DatabaseUnavailable.
     """
 
     def __init__(self, sql: str) -> None:
@@ -37,6 +39,16 @@ class Statement:
         """The first row as a named tuple, or None."""
         return self._sent(connection, params, namedtuple_row).fetchone()
 
+    def scalar(self, connection: Connection, params: Mapping[str, Any]) -> Any:
+        """The first value of the only row."""
+        row = self._sent(connection, params, tuple_row).fetchone()
+        assert row is not None
+        return row[0]
+
+    def mapping(self, connection: Connection, params: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The first row as a dict, or None."""
+        return self._sent(connection, params, dict_row).fetchone()
+
     def mappings(self, connection: Connection, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         """All rows, as dicts."""
         return self._sent(connection, params, dict_row).fetchall()
@@ -45,10 +57,11 @@ class Statement:
         """How many rows it touched, for statements whose rows nobody asks for."""
         return self._sent(connection, params, tuple_row).rowcount
 
-    def _sent(self, connection: Connection, params: Mapping[str, Any], rows: Any) -> psycopg.Cursor[Any]:
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, psycopg.Connection)
-        cursor = driver.cursor(row_factory=rows)
+    def _sent(
+        self, connection: Connection, params: Mapping[str, Any], factory: RowFactory[Row]
+    ) -> psycopg.Cursor[Row]:
+        driver = driver_of(connection)
+        cursor = driver.cursor(row_factory=factory)
         try:
             return cursor.execute(self._query, params)
         except psycopg.Error as error:

@@ -70,7 +70,10 @@ class AttemptedEvents(Protocol):
     """What the holder of a lane does with one of its events."""
 
     def begin(self, lane: LaneRef, event_id: UUID) -> EventWork | None:
-        """accepted | retrying | claimed (by a lost worker) → claimed. Counts a crash until the work reports."""
+        """accepted | retrying | claimed (by a lost worker) → claimed. Counts a crash until the work reports.
+
+        Checks the fence itself, so it may stand alone; None: superseded. The project's settings come with it.
+        """
         ...
 
     def commit(self, lane: LaneRef, event_id: UUID, done: EventResult) -> bool:

@@ -37,19 +37,20 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Stored:
+class Additions:
     """What an event adds. `history` as `MemoryTraces.record` takes it; `messages`: project_id, lane_key, event_id
-    and the fields of SaidBefore, in order of position, of which the lane keeps the last `keep`."""
+    and the fields of SaidBefore, in order of position, of which the lane keeps the last `keep`, at least one."""
 
     memories: Sequence[Memory] = ()
     history: Sequence[Mapping[str, Any]] = ()
     relations: Mapping[UUID, Sequence[Relation]] = field(default_factory=dict)  # by memory
     messages: Sequence[Mapping[str, Any]] = ()
-    keep: int = 0
+    keep: int = 1
 
 
 class IngestionStore(Protocol):
-    """A commit calls `enter`, `known`, `store` and `finish` in this order."""
+    """`whole` is Context's. A commit calls `enter`, then `known` where it has to compare, `store` and `finish`; the
+    projection of a turn begins with `enter` too."""
 
     def whole(self, project_id: UUID, scope_keys: Sequence[str], most: int) -> list[ScopeRow] | None:
         """All active memories of these scopes; None when there are more than `most`."""
@@ -58,16 +59,18 @@ class IngestionStore(Protocol):
     def enter(self, lane: LaneRef, scope_keys: Sequence[str]) -> ByRole | None:
         """The index's collections, unchanged until this transaction ends; None when the lane's fence is not in force.
 
-        A takeover of the lane waits until then, and so do other writers of these scopes.
+        A takeover of the lane waits until then, and so do other writers of these scopes, which may be none.
         """
         ...
 
-    def known(self, project_id: UUID, scope_keys: Sequence[str], hashes: Sequence[str], after: int) -> Known:
+    def known(
+        self, project_id: UUID, scope_keys: Sequence[str], hashes: Sequence[str], marks: Mapping[str, int]
+    ) -> Known:
         """Who holds these texts, and as `fresh` the active memories of these scopes, not expired, whose `stored_seq`
-        is beyond `after`, in order of storing."""
+        is beyond their scope's mark (by key; 0 where there is none), in order of storing."""
         ...
 
-    def store(self, new: Stored) -> None:
+    def store(self, new: Additions) -> None:
         """Memories with their history, entities and relations, and the messages; forgets older messages now and then.
 
         A text that is active in its scope already ends the transaction with UniqueViolation.

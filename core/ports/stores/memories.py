@@ -33,8 +33,8 @@ class SaidBefore:
 class KnownMemories(Protocol):
     """What the stages before Commit look at."""
 
-    def watermark(self, project_id: UUID, scope_keys: Sequence[str]) -> int:
-        """The highest `stored_seq` of these scopes, 0 when they are empty: what the caller has seen."""
+    def marks(self, project_id: UUID, scope_keys: Sequence[str]) -> dict[str, int]:
+        """By scope key the highest `stored_seq`: what the caller has seen. Empty scopes are left out."""
         ...
 
     def unprojected(self, project_id: UUID, scope_keys: Sequence[str]) -> list[Memory]:

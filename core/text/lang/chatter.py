@@ -116,12 +116,6 @@ FIRST_PERSON = re.compile(
     r"|我|咱|俺|私|僕|俺|うち|自分",
     re.IGNORECASE,
 )
-SECOND_PERSON = re.compile(
-    r"^(?:and |so |but |well,? |oh,? |yeah,? )*(?:you|your|you're|you've|you'll|you'd|u|du|dein\w*|sie|ihr|tú"
-    r"|usted|tu|vous|"
-    r"ton|votre|your's)\b|^(?:你|您|あなた)",
-    re.IGNORECASE,
-)
 # How people answer what they were told: praise, sympathy, thanks, wishes. Such a sentence tells little of its own.
 REACTION = re.compile(
     r"^(?:(?:wow|a+w+|oh|whoa|woah|ha(?:ha)+|yay|omg|yeah|yes|yep|well|hey|and|so|man|cool|ok|okay)[,.! ]+)*"
