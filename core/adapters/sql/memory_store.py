@@ -47,7 +47,8 @@ SELECT m.id FROM unnest(CAST(:scopes AS text[]), CAST(:lanes AS text[]), CAST(:p
 JOIN memories m ON m.project_id = :project AND m.scope_key = near.scope_key AND m.lane_key = near.lane_key
   AND m.position BETWEEN near.position - :reach AND near.position + :reach AND m.state = 'active'
 """
-_NEIGHBOURS = Statement(f"SELECT * FROM memories WHERE id IN ({AROUND})")
+# By an array, whatever the planner thinks of a table that it has no statistics of yet.
+_NEIGHBOURS = Statement(f"SELECT * FROM memories WHERE id = ANY(ARRAY({AROUND}))")
 _CLOSE = Statement("""
 UPDATE memories SET state = :state, replaced_by = :by, replaced_kind = :kind, valid_to = :at,
   updated_at = clock_timestamp(), version = version + 1
