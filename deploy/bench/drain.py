@@ -68,9 +68,7 @@ def measure(target: Target, client: Memlane, load: Load, workers: int) -> Draine
     with worker_processes(target, workers) as pids:
         client.wait(event_ids[:1], _WAIT_SECONDS)  # the workers' own start is not the events' cost
         use = CpuUse({"workers": pids} | _parts(target))
-        events = client.wait(
-            event_ids[::-1], _WAIT_SECONDS
-        )  # the last first: so that few are asked for while it runs
+        events = client.wait(event_ids[::-1], _WAIT_SECONDS)  # the last first: few are asked for meanwhile
         cpu = use.seconds()
         quiet = quiet_latencies(client, load)
     failed = sum(event["status"] != "SUCCEEDED" for event in events)
