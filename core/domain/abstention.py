@@ -42,8 +42,8 @@ def contrast(nearest: Sequence[Nearness], scale: Scale, params: RankingParams) -
     English question to its German answer. So each memory is measured by what it has beyond any question of the
     query's language, as scores of speaker verification are normalised by a cohort of strangers (Auckenthaler, Carey &
     Lloyd-Thomas, "Score Normalization for Text-Independent Speaker Verification Systems", 2000, t-norm). The usual
-    values are medians of the others, capped, since in a small scope all memories may be about the query; without
-    others, low ones are assumed.
+    values are medians of the others, capped, since in a small scope all memories may be about the query. Few others
+    say little of what is usual: up to `usual_from` memories, low values that are assumed count for the rest.
     """
     if not nearest:
         return 0.0
@@ -51,8 +51,9 @@ def contrast(nearest: Sequence[Nearness], scale: Scale, params: RankingParams) -
     cosine, beyond = scale.low + params.usual_alone * span, params.usual_beyond_alone
     if len(nearest) > 1:
         cosines, beyonds = (sorted(values, reverse=True)[1:] for values in zip(*nearest, strict=True))
-        cosine = min(median(cosines), scale.low + params.usual_most * span)
-        beyond = min(median(beyonds), params.usual_beyond_most)
+        seen = min(1.0, (len(nearest) - 1) / params.usual_from)
+        cosine += seen * (min(median(cosines), scale.low + params.usual_most * span) - cosine)
+        beyond += seen * (min(median(beyonds), params.usual_beyond_most) - beyond)
     best = max(one.beyond for one in nearest)
     return float((best - beyond) / (1 - cosine) ** params.contrast_power)
 

@@ -87,6 +87,7 @@ class RankingParams:
     contrast_power: float = 1.5
     usual_of: int = 90  # nearest memories whose medians are the usual values; the same for every `top_k`
     usual_most: float = 0.45  # calibrated; no usual cosine counts as higher
+    usual_from: int = 10  # others from which the usual values are sure; of fewer, part is assumed
     usual_alone: float = 0.15  # calibrated; assumed where there is one memory
     usual_beyond_most: float = 0.06  # cosine beyond neutral questions; no usual one counts as higher
     usual_beyond_alone: float = 0.0  # assumed where there is one memory

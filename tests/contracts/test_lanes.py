@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from core.adapters.sql.database import PoolOptions, SqlDatabase
 from core.adapters.sql.project_store import Project
+from core.domain.event_overview import Narrowed
 from core.domain.ids import new_id
 from core.domain.scope import Scope
 from core.domain.work import NewEvent
@@ -303,3 +304,19 @@ def test_another_project_sees_no_row_whatever_it_asks(db: SqlDatabase) -> None:
         with confined(mine) as tx:
             for table in tables:
                 assert tx.connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() == 1
+
+
+def test_an_attempt_that_runs_is_shown_as_no_crash_until_its_worker_is_lost(db: SqlDatabase) -> None:
+    project = make_project(db)
+    event = accept(db, project, "ann")
+    for shown in (0, 1):
+        lane = take(db)
+        assert lane is not None
+        assert begin(db, lane, event)
+        with db.statements(project) as tx:
+            read = tx.event_reads.one(project, event)
+        with db.operations() as tx:
+            (listed,) = tx.event_overview.newest(Narrowed(project_id=project), 10)
+        assert read is not None
+        assert (read.crashes, listed.crashes) == (shown, shown)
+        expire(db, lane)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from uuid import UUID
 
 import pytest
 
-from core.domain.ranking import PARTS, Ranked
+from core.domain.abstention import Nearness, contrast
+from core.domain.ranking import PARTS, Ranked, Scale
+from core.domain.ranking_params import DEFAULT
 from core.services.abstain import lifted
 from core.text.lang.neutral import NEUTRAL, neutral_questions
 from core.text.language import foreign
@@ -52,3 +55,24 @@ def test_every_language_has_neutral_questions_and_unknown_ones_borrow() -> None:
 )
 def test_a_single_word_is_in_no_language_for_sure(query: str, text: str, surely: bool) -> None:
     assert foreign(query, text) is surely
+
+
+_SCALE = Scale(0.75, 0.95)
+
+
+@pytest.mark.parametrize("others", [DEFAULT.usual_from, DEFAULT.usual_from + 1, 89])
+def test_enough_memories_say_themselves_what_is_usual(others: int) -> None:
+    usual = Nearness(0.80, 0.01)
+    best = Nearness(0.88, 0.09)
+    expected = (best.beyond - usual.beyond) / (1 - usual.cosine) ** DEFAULT.contrast_power
+    assert contrast([usual] * others + [best], _SCALE, DEFAULT) == pytest.approx(expected)
+
+
+def test_of_few_memories_what_is_usual_goes_over_from_what_is_assumed() -> None:
+    """Nobody can tell from one other memory that a question is about neither."""
+    best, near = Nearness(0.88, 0.09), Nearness(0.87, 0.08)
+    found = [contrast([best] + [near] * others, _SCALE, DEFAULT) for others in range(DEFAULT.usual_from + 3)]
+    assert found[: DEFAULT.usual_from + 1] == sorted(found[: DEFAULT.usual_from + 1], reverse=True)
+    assert len({round(value, 9) for value in found[DEFAULT.usual_from :]}) == 1
+    steps = {round(one - other, 3) for one, other in pairwise(found[: DEFAULT.usual_from + 1])}
+    assert max(steps) < 0.5 * (found[0] - found[-1]), "no jump"

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
 
-import orjson
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, exc
 
@@ -21,6 +20,7 @@ from core.adapters.sql.event_reads import SqlEventReads
 from core.adapters.sql.event_store import SqlEventStore
 from core.adapters.sql.history_reads import SqlHistoryReads
 from core.adapters.sql.ingestion_store import SqlIngestionStore
+from core.adapters.sql.json_value import json_value
 from core.adapters.sql.lane_store import SqlLaneStore
 from core.adapters.sql.memory_changes import SqlMemoryChanges
 from core.adapters.sql.memory_reads import SqlMemoryReads
@@ -173,7 +173,7 @@ class SqlDatabase:
             pool_size=chosen.size,
             max_overflow=0,
             pool_timeout=chosen.wait,
-            json_deserializer=orjson.loads,  # numbers come back as the serializer takes them: 1e20, not its 21 digits
+            json_deserializer=json_value,
             isolation_level="AUTOCOMMIT",  # begin and commit are ours (control.py); the pool rolls back what is left
             connect_args={
                 "connect_timeout": 5,

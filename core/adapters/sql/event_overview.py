@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
+from core.adapters.sql.event_reads import CRASHES
 from core.domain.event_overview import EventSummary, Narrowed
 from core.domain.events import EventState
 
@@ -20,7 +21,7 @@ WHERE (CAST(:project AS uuid) IS NULL OR project_id = :project)
 """
 _COUNT = text(f"SELECT count(*) FROM events {_WHERE}")
 _LIST = f"""
-SELECT id, project_id, event_type, state, lane_key, seq, tries, crashes, created_at, completed_at, due_at,
+SELECT id, project_id, event_type, state, lane_key, seq, tries, {CRASHES}, created_at, completed_at, due_at,
   error->>'code' AS code, error->>'detail' AS detail, payload IS NOT NULL AS has_payload,
   CASE WHEN jsonb_typeof(payload->'messages') = 'array' THEN jsonb_array_length(payload->'messages') ELSE 0 END
     AS messages

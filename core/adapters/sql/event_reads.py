@@ -10,11 +10,13 @@ from sqlalchemy import Connection, RowMapping, text
 from core.domain.events import Blocked, EventFilter, EventRecord, EventState
 from core.domain.scope import ENTITY_FIELDS, Scope
 
+# An attempt counts as a crash until it reports; while it runs, it is none yet.
+CRASHES = "crashes - CAST(state = 'claimed' AS int) AS crashes"
 _PLAIN = (
     "id, event_type, lane_key, payload, source, due_at, tries, crashes, error, reason, "
     "created_at, updated_at, started_at, completed_at"
 )
-_COLUMNS = f"{_PLAIN}, state, user_id, agent_id, app_id, run_id, results, outcomes, usage"
+_COLUMNS = f"{_PLAIN.replace('crashes', CRASHES)}, state, user_id, agent_id, app_id, run_id, results, outcomes, usage"
 _ONE = text(f"SELECT {_COLUMNS} FROM events WHERE project_id = :project AND id = :id")
 _BLOCKER = text("""
 SELECT id, due_at, updated_at FROM events e
