@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from deploy.cli.checks import Check
+    from deploy.cli.check import Check
 
 _SIGNS = {"ok": "ok     ", "warn": "note   ", "broken": "BROKEN ", "off": "–      "}
 
@@ -37,13 +37,15 @@ def doctor(
     from deploy.cli.configuration import join_local_stack, load_settings
     from deploy.cli.deep import deep_checks
     from deploy.local.failure import StackFailure
+    from deploy.local.stack_state import running_state
 
     if (sample is not None or fix) and not deep:
         raise StackFailure("--sample and --fix go with --deep.")
     local = join_local_stack()
     settings = load_settings()
     typer.echo(f"Local stack: {'running in ' + str(settings.home.absolute()) if local else 'not running'}")
-    broken = _tell(all_checks(settings))
+    state = running_state(settings.home.expanduser().absolute()) if local else None
+    broken = _tell(all_checks(settings, state))
     if deep:
         drifted = _tell(deep_checks(sample=sample, fix=fix))
         broken += 0 if fix else drifted

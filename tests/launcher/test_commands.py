@@ -34,10 +34,16 @@ def memlane(*arguments: str, home: Path, **environment: str) -> subprocess.Compl
     )  # fmt: skip
 
 
+def kinds_alive(stack: Stack) -> set[str]:
+    with stack.database.operations() as tx:
+        return {row.kind for row in tx.ops.alive(10.0)}
+
+
 def test_doctor_finds_a_healthy_stack(stack: Stack) -> None:
+    wait_until(lambda: kinds_alive(stack) == {"ingest", "webhooks"}, 60, what="the companions have started too")
     found = memlane("doctor", home=stack.home)
     assert found.returncode == 0, found.stdout + found.stderr
-    for part in ("PostgreSQL", "Schema", "Workers", "Broker", "Index", "Embedder"):
+    for part in ("API", "PostgreSQL", "Schema", "Workers", "Broker", "Index", "Embedder"):
         assert f"ok      {part}" in found.stdout
 
 
