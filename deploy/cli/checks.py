@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -38,9 +39,10 @@ def _python() -> Check:
 
 
 def _settings(settings: Settings) -> Check:
-    from deploy.cli.settings import contradictions, unknown_variables
+    from deploy.cli.settings import contradictions
+    from deploy.local.variables import unknown_variables
 
-    problems = contradictions(settings) + [f"{name} is not a setting." for name in unknown_variables()]
+    problems = contradictions(settings) + [f"{name} is not a setting." for name in unknown_variables(os.environ)]
     if problems:
         return Check("Settings", "broken", " ".join(problems), "`memlane settings` shows all of them.")
     return Check("Settings", "ok", "valid")

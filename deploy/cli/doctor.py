@@ -34,18 +34,15 @@ def doctor(
     """
     from deploy.cli.checks import all_checks
     from deploy.cli.compact import compact as compacting
-    from deploy.cli.configuration import join_local_stack, load_settings
+    from deploy.cli.configuration import load_settings, take_running_stack
     from deploy.cli.deep import deep_checks
     from deploy.local.failure import StackFailure
-    from deploy.local.stack_state import running_state
 
     if (sample is not None or fix) and not deep:
         raise StackFailure("--sample and --fix go with --deep.")
-    local = join_local_stack()
-    settings = load_settings()
-    typer.echo(f"Local stack: {'running in ' + str(settings.home.absolute()) if local else 'not running'}")
-    state = running_state(settings.home.expanduser().absolute()) if local else None
-    broken = _tell(all_checks(settings, state))
+    stack = take_running_stack()
+    typer.echo(stack.line)
+    broken = _tell(all_checks(load_settings(), stack.state if stack.joined else None))
     if deep:
         drifted = _tell(deep_checks(sample=sample, fix=fix))
         broken += 0 if fix else drifted

@@ -4,81 +4,19 @@ from __future__ import annotations
 
 import json
 import secrets
-import subprocess
-import sys
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import pytest
-from click.testing import Result
 from sqlalchemy import text
-from typer.testing import CliRunner
 
 from core.adapters.qdrant import QdrantIndex
-from deploy.cli.main import app
 from deploy.local.failure import StackFailure
 from tests.conftest import Stack, TestProject
-from tests.stack import ROOT, clean_environment
+from tests.launcher.commands import Command, memlane
 from tests.waiting import wait_until
-
-Command = Callable[..., Result]
-
-
-def memlane(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.cli.main", *arguments], cwd=ROOT, capture_output=True, text=True,
-        timeout=60, check=False, env=clean_environment(MEMLANE_HOME=str(home), **environment),
-    )  # fmt: skip
-
-
-def kinds_alive(stack: Stack) -> set[str]:
-    with stack.database.operations() as tx:
-        return {row.kind for row in tx.ops.alive(10.0)}
-
-
-def test_doctor_finds_a_healthy_stack(stack: Stack) -> None:
-    wait_until(lambda: kinds_alive(stack) == {"ingest", "webhooks"}, 60, what="the companions have started too")
-    found = memlane("doctor", home=stack.home)
-    assert found.returncode == 0, found.stdout + found.stderr
-    for part in ("API", "PostgreSQL", "Schema", "Workers", "Broker", "Index", "Embedder"):
-        assert f"ok      {part}" in found.stdout
-
-
-def test_doctor_without_a_stack_says_what_to_start(tmp_path: Path) -> None:
-    found = memlane("doctor", home=tmp_path)
-    assert found.returncode == 1
-    assert "BROKEN  PostgreSQL" in found.stdout
-    assert "memlane up" in found.stdout
-
-
-@pytest.mark.parametrize("url", ["redis://127.0.0.1:9/0", "amqp://127.0.0.1:9//"])
-def test_doctor_names_the_dependency_that_does_not_answer(stack: Stack, url: str) -> None:
-    found = memlane("doctor", home=stack.home, MEMLANE_BROKER_URL=url)
-    assert found.returncode == 1
-    assert "BROKEN  Broker" in found.stdout
-    assert "ok      PostgreSQL" in found.stdout
-
-
-def test_doctor_says_when_limits_are_counted_alone(stack: Stack) -> None:
-    found = memlane("doctor", home=stack.home, MEMLANE_REDIS_URL="redis://127.0.0.1:9/0")
-    assert "Rate limits" in found.stdout
-    assert "each process counts alone" in found.stdout
-    assert found.returncode == 0
-
-
-def test_doctor_says_when_the_stored_vectors_are_of_another_embedder(
-    here: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "made with multilingual-e5-small" in here("doctor").stdout
-    monkeypatch.setenv("MEMLANE_EMBEDDER_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("MEMLANE_EMBEDDER_MODEL", "other-model")
-    conflicting = here("doctor")
-    assert conflicting.exit_code == 1
-    assert "made with multilingual-e5-small, and the embedder is other-model" in conflicting.stdout
-    assert "reindex --re-embed" in conflicting.stdout
 
 
 def test_a_key_made_by_the_command_works_until_it_is_revoked(stack: Stack) -> None:
@@ -129,18 +67,6 @@ def test_commands_explain_themselves(command: str, tmp_path: Path) -> None:
     found = memlane(command, "--help", home=tmp_path)
     assert found.returncode == 0
     assert len(found.stdout) > 200
-
-
-@pytest.fixture
-def here(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """`memlane …` in this process, which is much quicker than one of its own."""
-    for name, value in stack.state.environment.items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str) -> Result:
-        return CliRunner().invoke(app, arguments)
-
-    return run
 
 
 def test_failed_events_are_seen_and_queued_again(
