@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from core.adapters.qdrant import QdrantIndex
+from core.domain.ids import project_wire_id
 from deploy.local.failure import StackFailure
 from tests.conftest import Stack, TestProject
 from tests.launcher.commands import Command, memlane
@@ -30,6 +31,16 @@ def test_a_key_made_by_the_command_works_until_it_is_revoked(stack: Stack) -> No
     key_id = next(word for word in line.split() if word.count("-") == 4)
     assert memlane("keys", "revoke", key_id, home=stack.home).returncode == 0
     assert httpx.get(f"{stack.url}/v1/ping/", headers=headers, timeout=20).status_code == 401
+
+
+def test_a_project_is_named_by_either_form_of_its_id(project: TestProject, here: Command) -> None:
+    public = project_wire_id(project.id)
+    for written in (str(project.id), public):
+        made = here("keys", "create", "another", "--project", written)
+        assert made.exit_code == 0, made.output
+        assert f"of project {project.id}" in made.stderr
+        assert "0 events" in here("events", "list", "--project", written).stdout
+    assert public in here("keys", "list").stdout
 
 
 def test_a_key_cannot_be_made_without_a_database(tmp_path: Path) -> None:
@@ -221,9 +232,9 @@ def test_a_project_is_exported_and_imported_again(
         written = here("export", "--project", str(project.id), str(file))
         assert written.exit_code == 0, written.exception
         assert file.stat().st_mode & 0o777 == 0o600
-        refused = here("export", "--project", str(project.id), str(file))
+        refused = here("export", "--project", project_wire_id(project.id), str(file))
         assert "exists already" in str(getattr(refused.exception, "message", ""))
-        again = here("import", "--project", str(project.id), str(file))
+        again = here("import", "--project", project_wire_id(project.id), str(file))
         assert "0 of them new" in again.stdout, again.exception
     file.write_bytes(file.read_bytes()[:-20])
     broken = here("import", "--project", str(project.id), str(file))
