@@ -6,6 +6,8 @@ import os
 import time
 from uuid import UUID
 
+PROJECT_PREFIX = "proj_"
+
 
 def new_id() -> UUID:
     """A UUID version 7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits; sorts by age."""
@@ -32,4 +34,4 @@ def organization_wire_id(id_: UUID) -> str:
 
 def project_wire_id(id_: UUID) -> str:
     """The opaque string clients see for a project."""
-    return f"proj_{id_.hex}"
+    return PROJECT_PREFIX + id_.hex

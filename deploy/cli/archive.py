@@ -16,6 +16,7 @@ from uuid import UUID
 import typer
 
 from deploy.cli.configuration import load_settings, open_database
+from deploy.cli.project_id import project_id
 from deploy.local.failure import StackFailure
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ _GZIP = b"\x1f\x8b"
 
 
 def export(
-    project: Annotated[UUID, typer.Option(help="The project's id; `memlane keys list` shows it.")],
+    project: Annotated[
+        UUID, typer.Option(parser=project_id, metavar="ID", help="The project's id; `memlane keys list` shows it.")
+    ],
     output: Annotated[Path, typer.Argument(help="A new file; with .gz at its end compressed. `-`: standard output.")],
 ) -> None:
     """Write all of a project into one archive: memories with their vectors, history, entities, events, settings.
@@ -49,7 +52,12 @@ def export(
 def import_(
     archive: Annotated[Path, typer.Argument(help="An archive of `memlane export`. `-`: standard input.")],
     project: Annotated[
-        UUID | None, typer.Option(help="An existing project to import into; without it the archive gets its own.")
+        UUID | None,
+        typer.Option(
+            parser=project_id,
+            metavar="ID",
+            help="An existing project to import into; without it the archive gets its own.",
+        ),
     ] = None,
 ) -> None:
     """Store a project's archive: into a project of its own, which is made, or into an empty one.

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from deploy.cli import process_checks
+from deploy.cli.check import TIMEOUT, Check, first_line
 
 if TYPE_CHECKING:
     from core.settings import Settings
+    from deploy.local.stack_state import StackState
 
 _OLDEST_POSTGRES = 150000
 _LOCAL_POINTS = 200_000  # exact search of the local endpoint is meant up to here
 _FREE_BYTES = 1 << 30
-_TIMEOUT = 3.0
-_ALIVE = "SELECT kind, count(*) FROM heartbeats WHERE seen_at > now() - interval '10 s' GROUP BY kind ORDER BY kind"
 
 
-@dataclass(frozen=True)
-class Check:
-    """`state`: ok, warn (works, with a remark), broken (required and not working), off (not configured)."""
-
-    name: str
-    state: str
-    detail: str
-    fix: str = ""
-
-
-def all_checks(settings: Settings) -> Iterator[Check]:
+def all_checks(settings: Settings, state: StackState | None = None) -> Iterator[Check]:
+    """`state` is that of the running local stack, when that is what the settings describe."""
     yield _python()
     yield _settings(settings)
     yield _disk(settings)
+    yield process_checks.api(settings, state)
     yield from _database(settings)
     yield _broker(settings)
     yield _limits(settings)
@@ -45,9 +39,10 @@ def _python() -> Check:
 
 
 def _settings(settings: Settings) -> Check:
-    from deploy.cli.settings import contradictions, unknown_variables
+    from deploy.cli.settings import contradictions
+    from deploy.local.variables import unknown_variables
 
-    problems = contradictions(settings) + [f"{name} is not a setting." for name in unknown_variables()]
+    problems = contradictions(settings) + [f"{name} is not a setting." for name in unknown_variables(os.environ)]
     if problems:
         return Check("Settings", "broken", " ".join(problems), "`memlane settings` shows all of them.")
     return Check("Settings", "ok", "valid")
@@ -75,10 +70,10 @@ def _database(settings: Settings) -> Iterator[Check]:
         with psycopg.connect(url, connect_timeout=3, autocommit=True) as connection:
             yield _server_version(connection.info.server_version)
             yield _revision(connection)
-            yield _workers(connection)
+            yield process_checks.workers(connection)
             yield from _vectors(connection, settings)
     except psycopg.Error as error:
-        yield Check("PostgreSQL", "broken", _first_line(error), "Is it running, and is MEMLANE_DATABASE_URL right?")
+        yield Check("PostgreSQL", "broken", first_line(error), "Is it running, and is MEMLANE_DATABASE_URL right?")
 
 
 def _server_version(number: int) -> Check:
@@ -102,19 +97,6 @@ def _revision(connection: object) -> Check:
     if found != head():
         return Check("Schema", "broken", f"revision {found}, this version needs {head()}", "Run `memlane migrate`.")
     return Check("Schema", "ok", f"revision {found}")
-
-
-def _workers(connection: object) -> Check:
-    import psycopg
-
-    assert isinstance(connection, psycopg.Connection)
-    try:
-        rows = connection.execute(_ALIVE).fetchall()
-    except psycopg.errors.UndefinedTable:
-        return Check("Workers", "broken", "no tables", "Run `memlane migrate`.")
-    if not rows:
-        return Check("Workers", "broken", "none alive", "Adds are accepted and wait. Start `memlane worker`.")
-    return Check("Workers", "ok", ", ".join(f"{count} {kind}" for kind, count in rows))
 
 
 def _vectors(connection: object, settings: Settings) -> Iterator[Check]:
@@ -148,7 +130,7 @@ def _broker(settings: Settings) -> Check:
     try:
         detail, policy = _redis_server(url)
     except (redis.RedisError, ValueError) as error:
-        return Check("Broker", "broken", _first_line(error), fix)
+        return Check("Broker", "broken", first_line(error), fix)
     if policy != "noeviction":
         return Check(
             "Broker", "warn", f"{detail}, maxmemory-policy {policy}", "Set noeviction: queues must not be evicted."
@@ -168,7 +150,7 @@ def _limits(settings: Settings) -> Check:
         detail, _policy = _redis_server(settings.redis_url.get_secret_value())
     except (redis.RedisError, ValueError) as error:
         fix = "Requests are served and each process counts alone meanwhile. Is MEMLANE_REDIS_URL right?"
-        return Check("Rate limits", "warn", _first_line(error), fix)
+        return Check("Rate limits", "warn", first_line(error), fix)
     return Check("Rate limits", "ok", f"counted in {detail}")
 
 
@@ -176,7 +158,7 @@ def _redis_server(url: str) -> tuple[str, str]:
     """Name with version, and the eviction policy. Raises redis.RedisError, ValueError for a URL that is none."""
     import redis
 
-    with redis.Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT) as link:
+    with redis.Redis.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT) as link:
         info = link.info("server")
         policy = str(link.info("memory").get("maxmemory_policy", "noeviction"))
     name = "Valkey" if "valkey_version" in info else "Redis"
@@ -187,12 +169,12 @@ def _amqp(url: str, fix: str) -> Check:
     from kombu.connection import Connection
     from kombu.exceptions import OperationalError
 
-    with Connection(url, connect_timeout=_TIMEOUT) as link:
+    with Connection(url, connect_timeout=TIMEOUT) as link:
         try:
             link.connect()
             properties = getattr(link.connection, "server_properties", {})
         except (OperationalError, OSError, *link.connection_errors) as error:
-            return Check("Broker", "broken", _first_line(error), fix)
+            return Check("Broker", "broken", first_line(error), fix)
     return Check("Broker", "ok", f"{properties.get('product', 'AMQP')} {properties.get('version', '')}".strip())
 
 
@@ -205,12 +187,12 @@ def _index(settings: Settings) -> Check:
     fix = "Adds wait in `committed`, searches answer 503. Are MEMLANE_QDRANT_URL and MEMLANE_QDRANT_API_KEY right?"
     try:
         with httpx.Client(
-            base_url=settings.qdrant_url, headers={"api-key": key} if key else {}, timeout=_TIMEOUT
+            base_url=settings.qdrant_url, headers={"api-key": key} if key else {}, timeout=TIMEOUT
         ) as client:
             about = client.get("/").raise_for_status().json()
             points = _points(client)
     except (httpx.HTTPError, ValueError) as error:
-        return Check("Index", "broken", _first_line(error), fix)
+        return Check("Index", "broken", first_line(error), fix)
     detail = f"{about.get('title', 'Qdrant')} {about.get('version', '')}, {points:,} points"
     local = "edge" in str(about.get("title", "")).lower() or "memlane" in str(about.get("title", "")).lower()
     if local and points > _LOCAL_POINTS:
@@ -255,15 +237,9 @@ def _models_endpoint(name: str, base: str, key: str | None, model: str) -> Check
 
     try:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        answer = httpx.get(f"{base.rstrip('/')}/models", headers=headers, timeout=_TIMEOUT)
+        answer = httpx.get(f"{base.rstrip('/')}/models", headers=headers, timeout=TIMEOUT)
     except httpx.HTTPError as error:
-        return Check(
-            name, "broken", f"{base}: {_first_line(error)}", "Events wait and are retried. Is the URL right?"
-        )
+        return Check(name, "broken", f"{base}: {first_line(error)}", "Events wait and are retried. Is the URL right?")
     if answer.status_code in (401, 403):
         return Check(name, "broken", f"{base}: the key is refused", "Set the right API key.")
     return Check(name, "ok", f"{model} at {base}")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from deploy.cli.checks import Check
+from deploy.cli.check import Check
 from deploy.cli.rebuilding import rebuilding
 from deploy.local.failure import StackFailure
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deploy.local.failure import StackFailure
@@ -12,6 +13,17 @@ from deploy.local.failure import StackFailure
 if TYPE_CHECKING:
     from core.adapters.sql.database import SqlDatabase
     from core.settings import Settings
+    from deploy.local.stack_state import StackState
+
+# Where a stack keeps its data, when that was given to it; models are each command's own (`reindex --re-embed`).
+_SERVICES = {
+    "MEMLANE_DATABASE_URL",
+    "MEMLANE_BROKER_URL",
+    "MEMLANE_REDIS_URL",
+    "MEMLANE_QDRANT_URL",
+    "MEMLANE_QDRANT_API_KEY",
+    "MEMLANE_COLLECTION",
+}
 
 
 def load_settings() -> Settings:
@@ -41,10 +53,51 @@ def join_local_stack() -> bool:
     state = running_state(load_settings().home.expanduser().absolute())
     if state is None:
         return False
-    for name, value in state.environment.items():
+    given = {name: value for name, value in state.given.items() if name in _SERVICES}
+    for name, value in {**given, **state.environment}.items():
         if name.startswith("MEMLANE_"):
             os.environ.setdefault(name, value)
     return True
+
+
+@dataclass(frozen=True)
+class RunningStack:
+    """What was found in MEMLANE_HOME. `line` tells a person; `joined`: the settings in force are now the stack's."""
+
+    state: StackState | None
+    joined: bool
+    line: str
+
+
+def take_running_stack() -> RunningStack:
+    """Makes this process's environment say what the running local stack was told, for commands that describe it.
+
+    The stack's values hold: what this shell has set otherwise is named in `line`, and dropped. Only a database of
+    this shell that is not the stack's means that something else is looked at, and then nothing is changed.
+    """
+    from deploy.local.stack_state import running_state
+    from deploy.local.variables import setting_names
+
+    state = running_state(load_settings().home.expanduser().absolute())
+    if state is None:
+        return RunningStack(None, False, "Local stack: not running")
+    line = f"Local stack: running in {state.home}"
+    told = state.told()
+    mine = os.environ.get("MEMLANE_DATABASE_URL")
+    if mine and _address(mine) != _address(told.get("MEMLANE_DATABASE_URL", "")):
+        return RunningStack(state, False, f"{line}, not looked at: MEMLANE_DATABASE_URL names another database.")
+    here = {name: value for name, value in os.environ.items() if name.upper() in setting_names()}
+    same = {name: {told.get(name), state.given.get(name), ""} for name in here}
+    other = sorted(name for name, value in here.items() if name != "MEMLANE_HOME" and value not in same[name])
+    for name in here:
+        del os.environ[name]
+    os.environ.update(told)
+    note = f"; what this shell sets otherwise does not hold: {', '.join(other)}" if other else ""
+    return RunningStack(state, True, f"{line}. The settings are those of the running stack{note}.")
+
+
+def _address(url: str) -> str:
+    return url.partition("://")[2]
 
 
 def database_url() -> str:

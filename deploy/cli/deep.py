@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from deploy.cli.checks import Check
+from deploy.cli.check import Check
 from deploy.cli.rebuilding import progress, rebuilding
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from deploy.cli.checks import Check
+    from deploy.cli.check import Check
 
 _SIGNS = {"ok": "ok     ", "warn": "note   ", "broken": "BROKEN ", "off": "–      "}
 
@@ -34,16 +34,15 @@ def doctor(
     """
     from deploy.cli.checks import all_checks
     from deploy.cli.compact import compact as compacting
-    from deploy.cli.configuration import join_local_stack, load_settings
+    from deploy.cli.configuration import load_settings, take_running_stack
     from deploy.cli.deep import deep_checks
     from deploy.local.failure import StackFailure
 
     if (sample is not None or fix) and not deep:
         raise StackFailure("--sample and --fix go with --deep.")
-    local = join_local_stack()
-    settings = load_settings()
-    typer.echo(f"Local stack: {'running in ' + str(settings.home.absolute()) if local else 'not running'}")
-    broken = _tell(all_checks(settings))
+    stack = take_running_stack()
+    typer.echo(stack.line)
+    broken = _tell(all_checks(load_settings(), stack.state if stack.joined else None))
     if deep:
         drifted = _tell(deep_checks(sample=sample, fix=fix))
         broken += 0 if fix else drifted

@@ -11,6 +11,7 @@ from uuid import UUID
 import typer
 
 from deploy.cli.configuration import broker_url, open_database
+from deploy.cli.project_id import project_id
 from deploy.local.failure import StackFailure
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ app = typer.Typer(
 _AGE = re.compile(r"(\d+)\s*([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
-Project = Annotated[UUID | None, typer.Option(help="Only this project's; `memlane keys list` shows the ids.")]
+Project = Annotated[
+    UUID | None,
+    typer.Option(parser=project_id, metavar="ID", help="Only this project's; `memlane keys list` shows the ids."),
+]
 Codes = Annotated[list[str] | None, typer.Option("--code", help="Only with this error code; may be repeated.")]
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 import typer
 
 from deploy.cli.configuration import open_database
+from deploy.cli.project_id import project_id
 from deploy.local.failure import StackFailure
 
 app = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
@@ -17,7 +18,8 @@ app = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
 def create(
     name: Annotated[str, typer.Argument(help="What the key is for; also the new project's name.")],
     project: Annotated[
-        UUID | None, typer.Option(help="Id of an existing project; without it a new one is made.")
+        UUID | None,
+        typer.Option(parser=project_id, metavar="ID", help="An existing project; without it a new one is made."),
     ] = None,
     scopes: Annotated[str, typer.Option(help="Comma-separated, of read, write, admin.")] = "read,write,admin",
 ) -> None:
@@ -41,18 +43,27 @@ def list_() -> None:
     """List all keys: which project, which scopes, last use. The keys themselves cannot be shown."""
     from rich.table import Table
 
+    from core.domain.ids import project_wire_id
     from core.services.issue_key import list_keys
     from deploy.cli.printing import console
 
     with open_database() as database:
         rows = list_keys(database)
-    table = Table("Id", "Begins with", "Name", "Project", "Project id", "Scopes", "Made", "Last used", "Revoked")
+    project = ("Project", "Project id", "Its public id")
+    table = Table("Id", "Begins with", "Name", *project, "Scopes", "Made", "Last used", "Revoked")
     for row in rows:
         times = [
             f"{when:%Y-%m-%d %H:%M}" if when else "" for when in (row.created_at, row.last_used_at, row.revoked_at)
         ]
         table.add_row(
-            str(row.id), row.prefix, row.name, row.project, str(row.project_id), ",".join(row.scopes), *times
+            str(row.id),
+            row.prefix,
+            row.name,
+            row.project,
+            str(row.project_id),
+            project_wire_id(row.project_id),
+            ",".join(row.scopes),
+            *times,
         )
     console().print(table)
 

@@ -8,41 +8,41 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 if TYPE_CHECKING:
-    from pydantic.fields import FieldInfo
-
     from core.settings import Settings
 
 MASK = "********"
 
 
 def settings() -> None:
-    """Print every setting that is in force, secrets masked, and check them. Exit code 1 when one is wrong."""
+    """Print every setting that is in force, secrets masked, and check them. Exit code 1 when one is wrong.
+
+    They are those of the running local stack of MEMLANE_HOME; where none runs, those of this shell.
+    """
     from rich.table import Table
 
     from core.settings import Settings
-    from deploy.cli.configuration import load_settings
+    from deploy.cli.configuration import load_settings, take_running_stack
     from deploy.cli.printing import console
+    from deploy.local.variables import names_of, unknown_variables
 
+    stack = take_running_stack()
     found = load_settings()
     table = Table("Variable", "Value", "From", "Meaning", box=None, pad_edge=False)
     for name, field in Settings.model_fields.items():
-        table.add_row(
-            variable(name, field), shown(getattr(found, name)), _origin(name, field), field.description or ""
-        )
+        names = names_of(name, field)
+        origin = _origin(names, stack.joined)
+        table.add_row(" / ".join(names), shown(getattr(found, name)), origin, field.description or "")
     out = console()
+    if stack.state is not None:
+        out.print(stack.line, markup=False)
     out.print(table)
-    unknown = unknown_variables()
+    unknown = unknown_variables(os.environ)
     problems = contradictions(found) + [f"{name} is not a setting (is it misspelt?)." for name in unknown]
     for problem in problems:
         out.print(f"! {problem}", markup=False)
     if problems:
         raise SystemExit(1)
     out.print("All settings are valid.")
-
-
-def variable(name: str, field: FieldInfo) -> str:
-    """The environment variables of a setting, the first one winning."""
-    return " / ".join(_names(name, field))
 
 
 def shown(value: Any) -> str:
@@ -66,15 +66,6 @@ def without_password(text: str) -> str:
         return text
     user, host = parts.username or "", parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{user}:{MASK}@{host}"))
-
-
-def unknown_variables() -> list[str]:
-    """MEMLANE_… variables of the environment that are no settings."""
-    from core.settings import Settings
-
-    known = {each for name, field in Settings.model_fields.items() for each in _names(name, field)}
-    own = {"MEMLANE_LIFELINE_FD", "MEMLANE_REQUIRE", "MEMLANE_URL", "MEMLANE_WORKER_KIND"}
-    return sorted(name for name in os.environ if name.startswith("MEMLANE_") and name not in known | own)
 
 
 def contradictions(found: Settings) -> list[str]:
@@ -113,10 +104,7 @@ def inside(host: str) -> bool:
     return address.is_loopback or address.is_private
 
 
-def _names(name: str, field: FieldInfo) -> list[str]:
-    choices = getattr(field.validation_alias, "choices", None)
-    return [str(choice) for choice in choices] if choices else [f"MEMLANE_{name.upper()}"]
-
-
-def _origin(name: str, field: FieldInfo) -> str:
-    return "environment" if any(os.environ.get(each) for each in _names(name, field)) else "default"
+def _origin(names: list[str], joined: bool) -> str:
+    if not any(os.environ.get(each) for each in names):
+        return "default"
+    return "running stack" if joined else "environment"

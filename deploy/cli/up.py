@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
+
+import typer
 
 if TYPE_CHECKING:
     from deploy.local.stack_state import StackState
@@ -20,10 +23,13 @@ def up() -> None:
 
     from deploy.cli.configuration import load_settings
     from deploy.local.launcher import run_stack
+    from deploy.local.variables import unknown_variables
 
     console = Console(highlight=False, soft_wrap=True)
     began = time.monotonic()
     settings = load_settings()
+    for name in unknown_variables(os.environ):
+        typer.echo(f"{name} is not a setting (is it misspelt?); `memlane settings` lists them.", err=True)
     console.print(f"Starting Memlane in {settings.home.expanduser().absolute()} …", markup=False)
 
     def announce(state: StackState) -> None:

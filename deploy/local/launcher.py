@@ -24,6 +24,7 @@ from deploy.local.secret_files import kept_secret
 from deploy.local.stack_state import StackState, running_state
 from deploy.local.supervisor import Supervisor
 from deploy.local.valkey import Valkey
+from deploy.local.variables import given_variables
 
 _PATIENCE = 180.0  # seconds for the whole start; 5 to 10 are usual, a crowded machine takes longer
 Say = Callable[[str], None]
@@ -167,6 +168,7 @@ def _state(stack: Stack, supervisor: Supervisor) -> StackState:
         postgres_data=str(stack.postgres.data) if stack.postgres else None,
         socket_folder=str(stack.postgres.sockets) if stack.postgres else None,
         environment=stack.environment,
+        given=given_variables(os.environ),
     )
 
     def changed() -> None:

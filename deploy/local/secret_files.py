@@ -25,5 +25,6 @@ def write_private(path: Path, text: str) -> None:
     fresh = path.with_name(path.name + ".new")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
+        os.fchmod(descriptor, 0o600)  # also where a killed writer left the file behind
         file.write(text)
     fresh.replace(path)

@@ -1,6 +1,7 @@
 """`$MEMLANE_HOME/stack.json` (mode 0600): what runs, where, with which secrets. Written by the launcher alone.
 
-Read by the next launcher (leftovers of a killed one), by `memlane keys` and `doctor`, and by tests.
+Read by the next launcher (leftovers of a killed one), by commands beside the stack (`memlane keys`, `doctor`,
+`settings`), and by tests.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ FILE_NAME = "stack.json"
 
 @dataclass
 class StackState:
-    """`environment` is what each child got beyond the launcher's own environment (MEMLANE_… variables)."""
+    """`environment`: what each child got beyond the launcher's own environment; `given`: what that held of ours."""
 
     home: str
     api_url: str
@@ -28,8 +29,15 @@ class StackState:
     postgres_data: str | None = None
     socket_folder: str | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict)
     parts: dict[str, ProcessId] = field(default_factory=dict)
     restarts: dict[str, int] = field(default_factory=dict)
+
+    def told(self) -> dict[str, str]:
+        """The variables of ours that are in force for every part."""
+        added = {name: value for name, value in self.environment.items() if name.startswith("MEMLANE_")}
+        given = {name: value for name, value in self.given.items() if name.upper() not in added}
+        return given | added
 
     def write(self) -> None:
         write_private(Path(self.home) / FILE_NAME, json.dumps(asdict(self), indent=2) + "\n")

@@ -4,75 +4,20 @@ from __future__ import annotations
 
 import json
 import secrets
-import subprocess
-import sys
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import pytest
-from click.testing import Result
 from sqlalchemy import text
-from typer.testing import CliRunner
 
 from core.adapters.qdrant import QdrantIndex
-from deploy.cli.main import app
+from core.domain.ids import project_wire_id
 from deploy.local.failure import StackFailure
 from tests.conftest import Stack, TestProject
-from tests.stack import ROOT, clean_environment
+from tests.launcher.commands import Command, memlane
 from tests.waiting import wait_until
-
-Command = Callable[..., Result]
-
-
-def memlane(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.cli.main", *arguments], cwd=ROOT, capture_output=True, text=True,
-        timeout=60, check=False, env=clean_environment(MEMLANE_HOME=str(home), **environment),
-    )  # fmt: skip
-
-
-def test_doctor_finds_a_healthy_stack(stack: Stack) -> None:
-    found = memlane("doctor", home=stack.home)
-    assert found.returncode == 0, found.stdout + found.stderr
-    for part in ("PostgreSQL", "Schema", "Workers", "Broker", "Index", "Embedder"):
-        assert f"ok      {part}" in found.stdout
-
-
-def test_doctor_without_a_stack_says_what_to_start(tmp_path: Path) -> None:
-    found = memlane("doctor", home=tmp_path)
-    assert found.returncode == 1
-    assert "BROKEN  PostgreSQL" in found.stdout
-    assert "memlane up" in found.stdout
-
-
-@pytest.mark.parametrize("url", ["redis://127.0.0.1:9/0", "amqp://127.0.0.1:9//"])
-def test_doctor_names_the_dependency_that_does_not_answer(stack: Stack, url: str) -> None:
-    found = memlane("doctor", home=stack.home, MEMLANE_BROKER_URL=url)
-    assert found.returncode == 1
-    assert "BROKEN  Broker" in found.stdout
-    assert "ok      PostgreSQL" in found.stdout
-
-
-def test_doctor_says_when_limits_are_counted_alone(stack: Stack) -> None:
-    found = memlane("doctor", home=stack.home, MEMLANE_REDIS_URL="redis://127.0.0.1:9/0")
-    assert "Rate limits" in found.stdout
-    assert "each process counts alone" in found.stdout
-    assert found.returncode == 0
-
-
-def test_doctor_says_when_the_stored_vectors_are_of_another_embedder(
-    here: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "made with multilingual-e5-small" in here("doctor").stdout
-    monkeypatch.setenv("MEMLANE_EMBEDDER_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("MEMLANE_EMBEDDER_MODEL", "other-model")
-    conflicting = here("doctor")
-    assert conflicting.exit_code == 1
-    assert "made with multilingual-e5-small, and the embedder is other-model" in conflicting.stdout
-    assert "reindex --re-embed" in conflicting.stdout
 
 
 def test_a_key_made_by_the_command_works_until_it_is_revoked(stack: Stack) -> None:
@@ -86,6 +31,16 @@ def test_a_key_made_by_the_command_works_until_it_is_revoked(stack: Stack) -> No
     key_id = next(word for word in line.split() if word.count("-") == 4)
     assert memlane("keys", "revoke", key_id, home=stack.home).returncode == 0
     assert httpx.get(f"{stack.url}/v1/ping/", headers=headers, timeout=20).status_code == 401
+
+
+def test_a_project_is_named_by_either_form_of_its_id(project: TestProject, here: Command) -> None:
+    public = project_wire_id(project.id)
+    for written in (str(project.id), public):
+        made = here("keys", "create", "another", "--project", written)
+        assert made.exit_code == 0, made.output
+        assert f"of project {project.id}" in made.stderr
+        assert "0 events" in here("events", "list", "--project", written).stdout
+    assert public in here("keys", "list").stdout
 
 
 def test_a_key_cannot_be_made_without_a_database(tmp_path: Path) -> None:
@@ -123,18 +78,6 @@ def test_commands_explain_themselves(command: str, tmp_path: Path) -> None:
     found = memlane(command, "--help", home=tmp_path)
     assert found.returncode == 0
     assert len(found.stdout) > 200
-
-
-@pytest.fixture
-def here(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """`memlane …` in this process, which is much quicker than one of its own."""
-    for name, value in stack.state.environment.items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str) -> Result:
-        return CliRunner().invoke(app, arguments)
-
-    return run
 
 
 def test_failed_events_are_seen_and_queued_again(
@@ -289,9 +232,9 @@ def test_a_project_is_exported_and_imported_again(
         written = here("export", "--project", str(project.id), str(file))
         assert written.exit_code == 0, written.exception
         assert file.stat().st_mode & 0o777 == 0o600
-        refused = here("export", "--project", str(project.id), str(file))
+        refused = here("export", "--project", project_wire_id(project.id), str(file))
         assert "exists already" in str(getattr(refused.exception, "message", ""))
-        again = here("import", "--project", str(project.id), str(file))
+        again = here("import", "--project", project_wire_id(project.id), str(file))
         assert "0 of them new" in again.stdout, again.exception
     file.write_bytes(file.read_bytes()[:-20])
     broken = here("import", "--project", str(project.id), str(file))

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
 import pytest
 from pydantic import SecretStr
 from typer.testing import CliRunner
@@ -14,12 +19,10 @@ from deploy.local.failure import StackFailure
 
 
 @pytest.fixture(autouse=True)
-def clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
-    for name in os.environ:
-        if name.startswith(("MEMLANE_", "OPENAI_")):
-            monkeypatch.delenv(name)
+def clean(tmp_path: Path) -> Iterator[None]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMLANE_", "OPENAI_"))}
+    with patch.dict(os.environ, kept | {"MEMLANE_HOME": str(tmp_path)}, clear=True):
+        yield
 
 
 def _run(*arguments: str) -> tuple[int, str]:
