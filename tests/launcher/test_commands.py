@@ -56,6 +56,14 @@ def test_migrating_again_changes_nothing(stack: Stack) -> None:
     assert "revision" in found.stdout
 
 
+@pytest.mark.parametrize("queues", ["ingest,webhooks,upkeep", "ingest,upkeep", "drain", "", "ingest,"])
+def test_a_worker_of_queues_that_do_not_go_together_is_refused(queues: str, tmp_path: Path) -> None:
+    """One that took them all would ingest, and deliver nothing."""
+    found = memlane("worker", "--queues", queues, home=tmp_path)
+    assert found.returncode == 2
+    assert "Start one for each" in found.stderr
+
+
 @pytest.mark.parametrize(
     "command",
     [
