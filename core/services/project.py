@@ -62,7 +62,10 @@ def _write(
     rows, around = read_points(tx, project_id, ids)
     put_points(runtime.index, collections.written, ids, rows, around)
     if collections.staged is not None:
-        put_points(runtime.index, [collections.staged], ids, staged(tx, project_id, rows), around)
+        ready = staged(tx, project_id, rows)
+        # What waits for its vector is the rebuild's, which may be writing it at this moment: not to be deleted.
+        waits = {memory.id for memory in rows if _shown(memory)} - {memory.id for memory in ready}
+        put_points(runtime.index, [collections.staged], [id_ for id_ in ids if id_ not in waits], ready, around)
     return {memory.id: Version(memory.version, memory.updated_at, memory.state) for memory in rows}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -18,13 +18,15 @@ from typer.testing import CliRunner
 from core.adapters.qdrant import QdrantIndex
 from core.domain.ids import new_id
 from core.domain.memory import Memory
+from core.ports.database import Transaction
 from core.ports.index import EmbedderConflict
+from core.services import project as project_service
 from core.services.change import Target
 from core.services.collections import FRESH_SECONDS, CollectionRegistry
 from core.services.delete_memory import delete_memory
 from core.services.points import embedding_text
 from core.services.project import sweep_projections
-from core.services.reindex import Progress, ReindexRefused, abandon, reindex
+from core.services.reindex import Progress, ReindexRefused, _begin, _copy, abandon, reindex
 from core.services.search import SearchQuery, search
 from core.services.update_memory import Change, update_memory
 from deploy.cli.main import app
@@ -237,6 +239,30 @@ def test_re_embedding_moves_everybody_at_the_switch(place: Place) -> None:
         assert np.allclose(vector(memory), embedder.embed_passages([embedding_text(memory)])[0], atol=1e-6)
     query = SearchQuery(place.line.project, "orchids", {"user_id": "ann"}, after.runtime.clock.now())
     assert "orchids" in search(after.runtime, query).hits[0].memory.memory
+
+
+def test_a_projector_takes_nothing_away_that_the_rebuild_writes_meanwhile(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has seen no new vector of a memory; the rebuild makes one, and writes the point, before it goes on."""
+    place.adds(BATCH)
+    rebuild = place.rebuild(embedder=OtherEmbedder())
+    row = _begin(rebuild)
+    pairs = [(place.line.project, memory.id) for memory in place.line.memories()]
+    really = project_service.staged
+
+    def slowly(tx: Transaction, project_id: UUID, rows: Sequence[Memory]) -> list[Memory]:
+        found = really(tx, project_id, rows)
+        monkeypatch.setattr(project_service, "staged", really)
+        _copy(rebuild, row.name, pairs)
+        return found
+
+    monkeypatch.setattr(project_service, "staged", slowly)
+    ids = [memory_id for _, memory_id in pairs]
+    with place.line.database.transaction(place.line.project) as tx:
+        tx.projections.request(place.line.project, ids)
+    project_service.project(place.line.runtime, place.line.project, ids)
+    assert set(place.points(row.name)) == {str(id_) for id_ in ids}
 
 
 def vector(memory: Memory) -> Any:
