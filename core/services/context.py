@@ -42,8 +42,8 @@ def gather(runtime: Runtime, work: EventWork, turns: Sequence[Turn]) -> Context:
         rows = tx.memories.recent_messages(
             work.project_id, work.lane_key, work.position, runtime.limits.context_messages
         )
+        around = survey(runtime, tx, work)
     earlier = [Turn(n, row.role, row.content, row.said_at, row.name, row.position) for n, row in enumerate(rows)]
-    around = survey(runtime, work)
     near = _nearest(runtime, work, turns, around) if around.marks else []
     return Context(earlier, near, around, instructions_of(work.settings, work.payload))
 
@@ -54,7 +54,7 @@ def _nearest(runtime: Runtime, work: EventWork, turns: Sequence[Turn], around: S
     if not said.strip():
         return []
     vector = np.atleast_2d(runtime.models.embedder.embed_query(said))
-    return around.nearest(runtime, work, vector, runtime.limits.context_memories)[0]
+    return around.nearest(vector, runtime.limits.context_memories)[0]
 
 
 def instructions_of(settings: Mapping[str, Any], payload: dict[str, Any]) -> Instructions:

@@ -163,7 +163,7 @@ def _without_near(attempt: Attempt, drafts: list[Draft], context: Context) -> tu
         return drafts, outcomes
     vectors = np.stack([draft.vector for draft in drafts if draft.vector is not None])
     limit = attempt.runtime.limits.context_memories
-    near = around.nearest(attempt.runtime, attempt.work, vectors, limit, least=NEAR_COSINE, known=context.near)
+    near = around.nearest(vectors, limit, NEAR_COSINE, context.near)
     kept = []
     for draft, memories in zip(drafts, near, strict=True):
         twin = twin_of(draft, memories)

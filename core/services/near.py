@@ -17,6 +17,7 @@ import numpy as np
 from core.domain.memory import Memory, MemoryState, expired
 from core.domain.scope import Scope
 from core.domain.work import EventWork
+from core.ports.database import Transaction
 from core.ports.models import Matrix
 from core.ports.stores.ingestion import ScopeRow
 from core.ports.stores.memories import KnownText
@@ -35,6 +36,8 @@ def scopes_of(scope: Scope) -> list[Scope]:
 class ReadWhole:
     """All active memories of the scopes, as they were when Context looked."""
 
+    runtime: Runtime
+    work: EventWork
     rows: Sequence[ScopeRow]
 
     @cached_property
@@ -51,26 +54,19 @@ class ReadWhole:
         return {(row.scope_key, row.hash): KnownText(row.id, row.expiration_date) for row in self.rows}
 
     def nearest(
-        self,
-        runtime: Runtime,
-        work: EventWork,
-        vectors: Matrix,
-        limit: int,
-        *,
-        least: float = -1.0,
-        known: Sequence[Memory] = (),
+        self, vectors: Matrix, limit: int, least: float = -1.0, known: Sequence[Memory] = ()
     ) -> list[list[Memory]]:
         """For each vector up to `limit` memories of at least the cosine `least`, nearest first; those that are not
         `known` are read.
 
         `vectors`: float32 of shape (texts, dims), of length 1 as all that is stored. Raises DatabaseUnavailable.
         """
-        today, size = runtime.clock.now().date(), _FLOAT_BYTES * vectors.shape[1]
+        today, size = self.runtime.clock.now().date(), _FLOAT_BYTES * vectors.shape[1]
         rows = [row for row in self.rows if not expired(row.expiration_date, today) and _sized(row.embedding, size)]
         order = _order(vectors, [row.embedding for row in rows], limit, least)
         named = [[rows[n].id for n in line] for line in order]
         unknown = {id_ for line in named for id_ in line} - {memory.id for memory in known}
-        pool = _usable(runtime, work, unknown, known, vectors)
+        pool = _usable(self.runtime, self.work, unknown, known, vectors)
         return [[pool[id_] for id_ in line if id_ in pool] for line in named]
 
 
@@ -79,6 +75,8 @@ class AskedOfIndex:
     """More memories than are read whole. `waiting`: the newest of those that the index does not hold yet, 500 at
     most."""
 
+    runtime: Runtime
+    work: EventWork
     marks: Mapping[str, int]
     waiting: Sequence[Memory]
 
@@ -87,21 +85,13 @@ class AskedOfIndex:
         """Not known here: PostgreSQL has to be asked."""
 
     def nearest(
-        self,
-        runtime: Runtime,
-        work: EventWork,
-        vectors: Matrix,
-        limit: int,
-        *,
-        least: float = -1.0,
-        known: Sequence[Memory] = (),
+        self, vectors: Matrix, limit: int, least: float = -1.0, known: Sequence[Memory] = ()
     ) -> list[list[Memory]]:
         """As `ReadWhole.nearest`. Raises IndexUnavailable too."""
-        hits = runtime.index.nearest(
-            runtime.collections.current().active, work.project_id, _keys(work), vectors, limit
-        )
+        active = self.runtime.collections.current().active
+        hits = self.runtime.index.nearest(active, self.work.project_id, _keys(self.work), vectors, limit)
         unknown = {hit.id for row in hits for hit in row} - {memory.id for memory in known}
-        pool = list(_usable(runtime, work, unknown, [*self.waiting, *known], vectors).values())
+        pool = list(_usable(self.runtime, self.work, unknown, [*self.waiting, *known], vectors).values())
         order = _order(vectors, [memory.embedding for memory in pool], limit, least)
         return [[pool[n] for n in line] for line in order]
 
@@ -109,16 +99,15 @@ class AskedOfIndex:
 Surroundings = ReadWhole | AskedOfIndex
 
 
-def survey(runtime: Runtime, work: EventWork) -> Surroundings:
-    """What there is around an event. Raises DatabaseUnavailable."""
+def survey(runtime: Runtime, tx: Transaction, work: EventWork) -> Surroundings:
+    """What there is around an event."""
     keys = _keys(work)
-    with runtime.database.statements(work.project_id) as tx:
-        rows = tx.ingestion.whole(work.project_id, keys, MOST_WHOLE)
-        if rows is not None:
-            return ReadWhole(rows)
-        # The marks first: what is stored in between is seen twice, not missed.
-        marks = tx.memories.marks(work.project_id, keys)
-        return AskedOfIndex(marks, tx.memories.unprojected(work.project_id, keys))
+    rows = tx.ingestion.whole(work.project_id, keys, MOST_WHOLE)
+    if rows is not None:
+        return ReadWhole(runtime, work, rows)
+    # The marks first: what is stored in between is seen twice, not missed.
+    marks = tx.memories.marks(work.project_id, keys)
+    return AskedOfIndex(runtime, work, marks, tx.memories.unprojected(work.project_id, keys))
 
 
 def _keys(work: EventWork) -> list[str]:

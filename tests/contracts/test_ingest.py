@@ -12,6 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from core.adapters.qdrant import QdrantIndex
+from core.adapters.sql import control
+from core.adapters.sql.statement import Statement
 from core.domain.errors import MemlaneError
 from core.domain.ids import new_id
 from core.domain.memory import Candidate, Supersede
@@ -357,3 +359,29 @@ def test_a_near_memory_that_goes_meanwhile_hides_no_other(line: Pipeline, monkey
     event = line.add("we talked about the weather today")
     line.drain()
     assert outcomes(line, event) == ["duplicate_of"]
+
+
+def test_an_inferred_add_takes_as_few_round_trips_as_told(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten for the event: its begin, three reads, four statements between BEGIN and COMMIT; nine for all of its turn."""
+    sent: list[str] = []
+    statement, words = Statement._sent, control.run
+
+    def counted(self: Statement, *args: Any) -> Any:
+        sent.append(self.text)
+        return statement(self, *args)
+
+    def counted_words(connection: Any, sql: bytes) -> bytes:
+        sent.append(sql.decode())
+        return words(connection, sql)
+
+    line.add("I like tea and coffee")
+    line.drain_all()
+    line.add("I moved to Porto in May")
+    monkeypatch.setattr(Statement, "_sent", counted)
+    monkeypatch.setattr(control, "run", counted_words)
+    line.drain_all()
+    begun = next(n for n, sql in enumerate(sent) if "crashes = crashes + 1" in sql)
+    committed = sent.index("COMMIT", begun)
+    assert committed - begun + 1 == 10, sent[begun : committed + 1]
+    projected = sent.index("COMMIT", committed + 1)
+    assert projected - committed == 9, sent[committed + 1 : projected + 1]

@@ -28,6 +28,8 @@ def said(word: str = "tea") -> list[str]:
 def line(own_place: tuple[str, QdrantIndex, str]) -> Iterator[Pipeline]:
     pipeline = make_pipeline(*own_place)
     yield pipeline
+    with pipeline.database.operations() as tx:  # claims look across projects: leave nothing open
+        tx.connection.execute(sql("DELETE FROM events"))
     pipeline.database.close()
 
 
@@ -38,9 +40,10 @@ def work_of(line: Pipeline, scope: Scope) -> EventWork:
 
 
 def both(line: Pipeline, work: EventWork, monkeypatch: pytest.MonkeyPatch) -> tuple[Surroundings, Surroundings]:
-    whole = survey(line.runtime, work)
-    monkeypatch.setattr(near, "MOST_WHOLE", 3)
-    indexed = survey(line.runtime, work)
+    with line.database.statements(line.project) as tx:
+        whole = survey(line.runtime, tx, work)
+        monkeypatch.setattr(near, "MOST_WHOLE", 3)
+        indexed = survey(line.runtime, tx, work)
     assert isinstance(whole, ReadWhole)
     assert isinstance(indexed, AskedOfIndex)
     return whole, indexed
@@ -63,10 +66,10 @@ def test_both_ways_find_the_same_and_see_as_far(
     assert whole.marks == indexed.marks
     asked = line.runtime.models.embedder.embed_passages(["tea", "coffee coffee tea", "milk tea"])
     for limit, least in ((5, -1.0), (100, -1.0), (5, 0.95)):
-        one = words(whole.nearest(line.runtime, work, asked, limit, least=least))
-        other = words(indexed.nearest(line.runtime, work, asked, limit, least=least))
+        one = words(whole.nearest(asked, limit, least=least))
+        other = words(indexed.nearest(asked, limit, least=least))
         assert one == other
-    assert words(whole.nearest(line.runtime, work, asked, 1))[1] == ["tea coffee coffee"]
+    assert words(whole.nearest(asked, 1))[1] == ["tea coffee coffee"]
 
 
 def test_what_is_not_in_the_index_yet_is_near_too(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,8 +82,8 @@ def test_what_is_not_in_the_index_yet_is_near_too(line: Pipeline, monkeypatch: p
     work = work_of(line, Scope(user_id="ann"))
     whole, indexed = both(line, work, monkeypatch)
     asked = line.runtime.models.embedder.embed_passages([first.memory])
-    assert words(whole.nearest(line.runtime, work, asked, 1)) == [[first.memory]]
-    assert words(indexed.nearest(line.runtime, work, asked, 1)) == [[first.memory]]
+    assert words(whole.nearest(asked, 1)) == [[first.memory]]
+    assert words(indexed.nearest(asked, 1)) == [[first.memory]]
 
 
 def test_what_is_gone_since_expired_or_of_another_space_is_not_near(
@@ -99,12 +102,13 @@ def test_what_is_gone_since_expired_or_of_another_space_is_not_near(
         tx.connection.execute(sql("UPDATE memories SET state = 'deleted' WHERE id = :id"), {"id": gone.id})
     asked = line.runtime.models.embedder.embed_passages([gone.memory])
     for around in (whole, indexed):
-        (found,) = around.nearest(line.runtime, work, asked, 100)
+        (found,) = around.nearest(asked, 100)
         assert {memory.id for memory in found} == {row.id for row in rest}
 
 
 def test_nothing_is_near_in_an_empty_scope(line: Pipeline) -> None:
     work = work_of(line, Scope(user_id="nobody"))
-    around = survey(line.runtime, work)
+    with line.database.statements(line.project) as tx:
+        around = survey(line.runtime, tx, work)
     assert around.marks == {}
-    assert around.nearest(line.runtime, work, np.ones((2, 4), np.float32), 5) == [[], []]
+    assert around.nearest(np.ones((2, 4), np.float32), 5) == [[], []]
