@@ -362,7 +362,7 @@ def test_a_near_memory_that_goes_meanwhile_hides_no_other(line: Pipeline, monkey
 
 
 def test_an_inferred_add_takes_as_few_round_trips_as_told(line: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten for the event: its begin, three reads, four statements between BEGIN and COMMIT; nine for all of its turn."""
+    """Ten for the event: its begin, three reads, BEGIN, four statements, COMMIT; nine for all events of a turn."""
     sent: list[str] = []
     statement, words = Statement._sent, control.run
 
