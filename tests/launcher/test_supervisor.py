@@ -135,7 +135,8 @@ def test_a_child_ends_when_its_launcher_is_killed(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         "from deploy.local.supervisor import Part, Supervisor\n"
         "supervisor = Supervisor(Path(sys.argv[1]), os.environ, print)\n"
-        "command = (sys.executable, '-m', 'deploy.local.lifeline', 'http.server', '--bind', '127.0.0.1', '0')\n"
+        "serve = ('deploy.local.lifeline', 'http.server', '--bind', '127.0.0.1', '0')\n"
+        "command = (sys.executable, '-u', '-m', *serve)\n"  # its log is read while it runs
         "print(supervisor.start(Part('child', command)).process.pid, flush=True)\n"
         "signal.pause()"
     )

@@ -24,7 +24,7 @@ _SOURCES = [
 
 
 @pytest.mark.parametrize("code", ["en", "de", "zh", "ja"])
-@pytest.mark.parametrize("texts", combinations(_SOURCES, 2), ids=str)
+@pytest.mark.parametrize("texts", list(combinations(_SOURCES, 2)), ids=str)
 def test_two_sources_support_what_one_of_both_lines_would(texts: tuple[str, str], code: str) -> None:
     both = "\n".join(texts)
     found = Support.of(texts, code)
